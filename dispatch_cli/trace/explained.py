@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.simulate import CallSimulator
+from dispatch_cli.engine.call.chain import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
@@ -260,8 +260,7 @@ class Explainer:
     def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
         simulator = self._simulators.get((number, options))
         if simulator is None:
-            python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
-            simulator = CallSimulator(state.dispatcher, name, self._maker, python, options)
+            simulator = CallSimulator(state, name, self._maker, options)
             self._simulators[number, options] = simulator
         return simulator
 

@@ -1,14 +1,15 @@
-"""The kernels of a call of an operator with kernels in C++."""
+"""The kernels of a call of an operator with kernels in C++, and the handler in Python that gets the call."""
 
 from __future__ import annotations
 
 import re
 
 from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.fake_dispatch import FakeCall
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
 from dispatch_cli.engine.call.step import (
-    Followed,
     KernelStep,
     Moment,
     Point,
@@ -20,9 +21,11 @@ from dispatch_cli.engine.call.step import (
     raises,
 )
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import Mode, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Mode, Thread
 from dispatch_cli.engine.call.trace import (
     Does,
+    End,
+    EndKind,
     Error,
     Handler,
     HandlerKind,
@@ -32,8 +35,7 @@ from dispatch_cli.engine.call.trace import (
     Selection,
     Why,
 )
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.rules import Rule
@@ -46,43 +48,50 @@ _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
 """End of the debug text of a kernel that Python code has registered."""
 
 
-class KernelChain:
-    """Follows calls of one operator from kernel to kernel.
+HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
+"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
+
+
+class CallSimulator:
+    """Simulates calls of one operator, from kernel to kernel. Errors: Refused for an unknown operator.
 
     hops: the kernels of the last call up to its end, or up to the handler in Python that gets it.
     python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
     """
 
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        name: OperatorName,
-        maker: TensorMaker,
-        python: dict[str, str],
-        options: Options = NO_OPTIONS,
-    ) -> None:
-        self._dispatcher = dispatcher
-        self._name = name
-        self._maker = maker
-        self._options = options
+    def __init__(self, state: State, name: OperatorName, maker: TensorMaker, options: Options = NO_OPTIONS) -> None:
+        self.state = state
+        self.dispatcher = state.dispatcher
+        self.name = name
+        self.maker = maker
+        self.options = options
         self._generator, self._boxed = _generator(maker, options)
-        self._operator: Operator = dispatcher.operator(name)
-        definition = self._operator.definition
-        self._schema = None if definition is None else definition.known_schema
-        self._tags = () if definition is None else definition.tags
-        self._selector = SlotSelector.of(dispatcher.universe, self._operator)
-        self._python = python
+        self.operator = state.dispatcher.operator(name)
+        self.python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
+        self._selector = SlotSelector.of(self.dispatcher.universe, self.operator)
         self.hops: list[Hop] = []
-        self._canonical = dispatcher.table(name)
+        self._canonical = self.dispatcher.table(name)
 
-    def run(self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None) -> Followed:
+    def run(
+        self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
+    ) -> tuple[tuple[Hop, ...], End]:
         """Call the operator. given: a key set in the place of the one that tensors and thread make."""
         self.hops = []
         if given is None:
             selection = self.select(values, thread, unboxed=not self._boxed)
         else:
             selection = self._selector.given(values, given, thread.keys)
-        return follow(self, values, thread, selection)
+        end, values, thread, later = follow(self, values, thread, selection)
+        if end.kind is EndKind.HANDLER and end.handler is not None and end.handler.name in HANDLERS:
+            end = HANDLERS[end.handler.name](self, values, thread).after(end)
+        computes = end.error is None and (end.fake is not None or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION))
+        if later is not None and computes:
+            end = End(EndKind.ERROR, error=later, fake=end.fake)
+        return tuple(self.hops), end
+
+    def of_other(self, name: OperatorName, options: Options) -> CallSimulator:
+        """A simulator of another operator, which a kernel calls."""
+        return CallSimulator(self.state, name, self.maker, options)
 
     def select(self, values: tuple[Value, ...], thread: Thread, unboxed: bool) -> Selection:
         """The selection of a call. unboxed: the keys of a generator count."""
@@ -91,8 +100,8 @@ class KernelChain:
     def step(self, point: Point) -> KernelStep:
         """Step of the kernel in the slot; the Python dispatcher chooses a second one."""
         slot = slot_of(point.keyset)
-        entry = self._operator.live[slot]
-        if slot == PYTHON_DISPATCHER and is_core_fallback(self._dispatcher.universe, entry):
+        entry = self.operator.live[slot]
+        if slot == PYTHON_DISPATCHER and is_core_fallback(self.dispatcher.universe, entry):
             return self._by_python(point, entry)
         step = self._kernel(point, slot, entry, point.keyset)
         self._hop(point, slot, entry, point.keyset, step)
@@ -106,21 +115,21 @@ class KernelChain:
         if entry.rule is Rule.NOT_KNOWN:
             return not_known()
         if entry.kernel is None:
-            error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
+            error = errors.missing_kernel(self.dispatcher, self.name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
         moment = Moment(
-            self._name,
-            self._schema,
-            self._maker,
+            self.name,
+            self.operator.schema,
+            self.maker,
             point.values,
             point.thread,
             slot,
             entry,
             keyset,
-            self._options,
-            self._tags,
+            self.options,
+            self.operator.tags,
         )
-        return kernels.run(moment, self._dispatcher)
+        return kernels.run(moment, self.dispatcher)
 
     def _by_python(self, point: Point, entry: TableEntry) -> KernelStep:
         """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.
@@ -146,7 +155,7 @@ class KernelChain:
         elif choice.rule is Rule.NOT_KNOWN:
             step = not_known()
         elif choice.chosen_key is None:
-            error = errors.python_unresolved(self._name, rest.highest_priority(), choice.rule)
+            error = errors.python_unresolved(self.name, rest.highest_priority(), choice.rule)
             step = raises(error, Why.PYTHON)
         elif choice.kernel is not None:
             step = decomposes(Why.PYTHON) if choice.rule in kernels.COMPOSITES else ends(Why.PYTHON)
@@ -164,17 +173,17 @@ class KernelChain:
 
     def _choose(self, slot: str) -> tuple[PythonChoice, TableEntry]:
         """Choice of Python for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""
-        live = self._operator.live[slot]
+        live = self.operator.live[slot]
         decision = live.decision
         if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
             choice = PythonChoice(live.rule, slot, None)
         else:
-            decision = resolve_key(self._dispatcher, self._name, slot, self._python)
+            decision = resolve_key(self.dispatcher, self.name, slot, self.python)
             key = chosen_key(slot, decision)
-            choice = PythonChoice(decision.rule, key, None if key is None else self._python.get(key))
+            choice = PythonChoice(decision.rule, key, None if key is None else self.python.get(key))
         if choice.chosen_key is None or choice.kernel is not None:
             return choice, live
-        registration = self._operator.active(choice.chosen_key) or self._dispatcher.fallbacks.get(choice.chosen_key)
+        registration = self.operator.active(choice.chosen_key) or self.dispatcher.fallbacks.get(choice.chosen_key)
         return choice, TableEntry(slot, decision, registration)
 
     def _other_canonical(self, slot: str, live: TableEntry) -> TableEntry | None:

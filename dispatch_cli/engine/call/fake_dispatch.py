@@ -7,11 +7,10 @@ fallbacks are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.call import errors
-from dispatch_cli.engine.call.chain import KernelChain
 from dispatch_cli.engine.call.fake_tensor_mode import (
     INPLACE_VIEW,
     LIFTS,
@@ -26,12 +25,10 @@ from dispatch_cli.engine.call.kernels.own_kernels import called_by, calls_hidden
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
-from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, FakePath, Hop
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, FakePath
 from dispatch_cli.engine.dispatcher.fakes import active_fake
-from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.model.calls.call import Layout
-from dispatch_cli.model.calls.options import NO_OPTIONS, Options
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
@@ -39,6 +36,9 @@ from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, writes
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.call.chain import CallSimulator
 
 NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
 """Functions of the mode that return NotImplemented for sparse tensors."""
@@ -100,26 +100,15 @@ def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], option
     return options
 
 
-class HandledCall(NamedTuple):
-    """A call of an operator that a handler in Python gets.
-
-    rules: what FakeTensorMode asks for beside kernels. python: the operator's kernels for the Python dispatcher, by
-    key. options: what it is given beside tensors.
-    """
-
-    dispatcher: Dispatcher
-    operator: Operator
-    rules: FakeRules
-    python: Mapping[str, str]
-    maker: TensorMaker
-    options: Options = NO_OPTIONS
-
-
 class FakeCall:
     """A call that FakeTensorMode takes. values, thread: with which it does."""
 
-    def __init__(self, call: HandledCall, values: tuple[Value, ...], thread: Thread) -> None:
-        self.dispatcher, self.operator, self.rules, self.python, self.maker, self.options = call
+    def __init__(self, call: CallSimulator, values: tuple[Value, ...], thread: Thread) -> None:
+        self.call = call
+        self.operator = call.operator
+        self.schema, self.tags = call.operator.schema, call.operator.tags
+        self.rules = call.state.fake_rules(call.name)
+        self.maker, self.options = call.maker, call.options
         self.values = values
         self.thread = thread
 
@@ -133,18 +122,6 @@ class FakeCall:
     def name(self) -> str:
         """The operator's name."""
         return str(self.operator.name)
-
-    @property
-    def schema(self) -> FunctionSchema | None:
-        """Its schema, where it has one."""
-        definition = self.operator.definition
-        return None if definition is None else definition.known_schema
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Its tags."""
-        definition = self.operator.definition
-        return () if definition is None else definition.tags
 
     def dispatch(self) -> Result:
         """Outcome of the call, and the error if it fails."""
@@ -168,7 +145,7 @@ class FakeCall:
             if self.rules.decomposition is not None and not sparse:
                 return FakeOutcome(FakePath.DECOMPOSITION, self.rules.decomposition), None
             composite = self.operator.active(IMPLICIT)
-            if (function := self.python.get(IMPLICIT)) is not None:
+            if (function := self.call.python.get(IMPLICIT)) is not None:
                 return FakeOutcome(FakePath.COMPOSITE, function, IMPLICIT), None
             if composite is not None:
                 kernel = composite.kernel
@@ -262,7 +239,7 @@ class FakeCall:
     def _run(self, path: FakePath, values: tuple[Value, ...], thread: Thread, options: Options) -> Result:
         """A call inside of the mode. Of a generated kernel, the operator that it calls is called in its turn."""
         name, tags, schema = self.operator.name, self.tags, self.schema
-        hops, end = self._call(name, values, thread, options)
+        hops, end = self.call.of_other(name, options).run(values, thread)
         last, error = hops[-1], end.error
         kernel, called, first = last.live.kernel, (name, tags), (last.slot, last.live)
         outcome = FakeOutcome(
@@ -270,33 +247,24 @@ class FakeCall:
         )
         outcome = outcome if kernel is None else outcome._replace(span=kernel.span)
         for _ in range(MAX_GENERATED):
-            other = None if kernel is None else called_by(self.dispatcher, name, tags, kernel.debug)
+            other = None if kernel is None else called_by(self.call.dispatcher, name, tags, kernel.debug)
             if error is not None or other is None:
                 break
             options = like_result(schema, values, options)
             values = without_results(schema, values)
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
-            hops, end = self._call(other, values, thread, options)
+            hops, end = self.call.of_other(other, options).run(values, thread)
             if end.error is not None and end.error.type == errors.NOT_IMPLEMENTED:
                 error = end.error
             last, name = hops[-1], other
             kernel = last.live.kernel
-            definition = self.dispatcher.operator(other).definition
-            tags, schema = ((), None) if definition is None else (definition.tags, definition.known_schema)
+            operator = self.call.dispatcher.operator(other)
+            tags, schema = operator.tags, operator.schema
         if path is FakePath.META and error is None:
             hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
             outcome = outcome._replace(followed=not hidden)
         return outcome, error
-
-    def _call(
-        self, name: OperatorName, values: tuple[Value, ...], thread: Thread, options: Options
-    ) -> tuple[Sequence[Hop], End]:
-        """A call of an operator on another thread."""
-        python = dict(self.python) if name == self.operator.name else {}
-        chain = KernelChain(self.dispatcher, name, self.maker, python, options)
-        end = chain.run(values, thread).end
-        return chain.hops, end
 
     def _unsafe(self, error: Error | None) -> Result:
         """``maybe_run_unsafe_fallback``. error: of the call at Meta."""

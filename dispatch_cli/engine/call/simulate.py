@@ -9,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.fake_dispatch import FakeCall, HandledCall
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
+from dispatch_cli.engine.call.chain import CallSimulator
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
-from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop
+from dispatch_cli.engine.call.thread import WRAPPER_OF, Contexts, Thread
+from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
-from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
-HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
-"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
 
 
 def simulate(
@@ -54,9 +49,8 @@ def simulate(
     state = State(state) if isinstance(state, Dispatcher) else state
     dispatcher = state.dispatcher
     maker = TensorMaker(dispatcher.universe)
-    operator = dispatcher.operator(name)
     tensors, contexts = tuple(tensors), tuple(contexts)
-    schema = None if operator.definition is None else operator.definition.known_schema
+    schema = dispatcher.operator(name).schema
     most = None if schema is None else most_tensors(schema)
     _check_count(name, tensors, most)
     check_options(maker, name, schema, options)
@@ -65,7 +59,7 @@ def simulate(
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    hops, end = CallSimulator.of(state, name, maker, options).run(values, thread, keyset)
+    hops, end = CallSimulator(state, name, maker, options).run(values, thread, keyset)
     return Call(name, tensors, contexts, hops, end, options)
 
 
@@ -121,49 +115,6 @@ def _check_absent(name: OperatorName, schema: FunctionSchema | None, tensors: tu
         if spec.absent is Absent.NONE and argument is not None and argument.type.kind is TypeKind.TENSOR:
             message = f"the type of {argument.name!r} in {name} is Tensor, not Tensor?"
             raise CallError(message, str(spec), "PyTorch passes an undefined tensor for None: write `undefined`")
-
-
-class CallSimulator:
-    """Simulates calls of one operator.
-
-    python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
-    fake_rules: what FakeTensorMode asks for, beside its kernels.
-    """
-
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        name: OperatorName,
-        maker: TensorMaker,
-        python: dict[str, str],
-        options: Options = NO_OPTIONS,
-        fake_rules: FakeRules = NO_FAKE_RULES,
-    ) -> None:
-        self._chain = KernelChain(dispatcher, name, maker, python, options)
-        self._handled = HandledCall(dispatcher, dispatcher.operator(name), fake_rules, python, maker, options)
-
-    @classmethod
-    def of(cls, state: State, name: OperatorName, maker: TensorMaker, options: Options = NO_OPTIONS) -> CallSimulator:
-        """A simulator of calls in a state. Errors: Refused for an unknown operator."""
-        python = {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
-        return cls(state.dispatcher, name, maker, python, options, state.fake_rules(name))
-
-    def run(
-        self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
-    ) -> tuple[tuple[Hop, ...], End]:
-        """Call the operator. given: a key set in the place of the one that tensors and thread make."""
-        end, values, thread, later = self._chain.run(values, thread, given)
-        if end.kind is EndKind.HANDLER and end.handler is not None and end.handler.name in HANDLERS:
-            end = HANDLERS[end.handler.name](self._handled, values, thread).after(end)
-        if later is not None and _computes(end):
-            end = End(EndKind.ERROR, error=later, fake=end.fake)
-        return tuple(self._chain.hops), end
-
-
-def _computes(end: End) -> bool:
-    """True if the operator has a result, in FakeTensorMode perhaps."""
-    computed = end.fake is not None and end.error is None
-    return computed or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
 
 
 class Unwrapped(NamedTuple):

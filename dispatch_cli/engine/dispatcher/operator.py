@@ -237,6 +237,11 @@ class Operator:
         """The schema; None where there is none, or it is not known."""
         return None if self.definition is None else self.definition.known_schema
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags; none where it is not defined."""
+        return () if self.definition is None else self.definition.tags
+
     def stale(self) -> list[StaleEntry]:
         """The slots in which the live table differs from the canonical one."""
         return self.live.stale()

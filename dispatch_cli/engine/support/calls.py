@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.chain import CallSimulator
 from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.simulate import CallSimulator, make_value
+from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
@@ -108,7 +109,7 @@ class Caller:
 
     def simulator(self, name: OperatorName, options: Options = NO_OPTIONS) -> CallSimulator:
         """A simulator of calls of an operator."""
-        return CallSimulator.of(self.state, name, self._maker, options)
+        return CallSimulator(self.state, name, self._maker, options)
 
     def prepared(self, column: Column, given: tuple[bool, ...], takes_device: bool) -> Prepared:
         """The arguments in a column, of an operator that is given those tensors, or a device. Errors: CallError."""

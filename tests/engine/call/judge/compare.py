@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.simulate import CallSimulator
+from dispatch_cli.engine.call.chain import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.calls.options import Options
+from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.explained import observed
 from dispatch_cli.trace.happened import chain_of, is_seen, slot_of
@@ -71,7 +73,9 @@ class Judge:
 
     def __init__(self, dispatcher: Dispatcher, python: dict[str, dict[str, str]]) -> None:
         self._dispatcher = dispatcher
-        self._python = python
+        kernels = [(OperatorName.parse(name), *item) for name, by_key in python.items() for item in by_key.items()]
+        declared = Declarations(dispatcher.universe, python_kernels=tuple(PythonKernel(*kernel) for kernel in kernels))
+        self._state = State(dispatcher, declarations=declared)
         self._maker = TensorMaker(dispatcher.universe)
         self._machines: dict[Any, CallSimulator] = {}
 
@@ -107,8 +111,7 @@ class Judge:
         key = (call.operator, call.options)
         machine = self._machines.get(key)
         if machine is None:
-            python = self._python.get(str(call.operator), {})
-            machine = CallSimulator(self._dispatcher, call.operator, self._maker, python, call.options)
+            machine = CallSimulator(self._state, call.operator, self._maker, call.options)
             self._machines[key] = machine
         given = DispatchKeySet(self._dispatcher.layout, call.kernels[0].raw) if call.redispatched else None
         return machine.run(call.values, call.thread, given)
