@@ -82,7 +82,7 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
 def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
     """The wrappers with their levels, the innermost first."""
     wrappers: list[Wrapper] = []
-    for kind in (WrapperKind.BATCHED, WrapperKind.GRAD, WrapperKind.FUNCTIONAL):
+    for kind in (WrapperKind.BATCHED, WrapperKind.GRAD, WrapperKind.FUNCTIONAL) if spec.wrappers else ():
         own = [layer.level for layer in thread.layers if WRAPPER_OF[layer.kind] is kind]
         wanted = [wrapper for wrapper in spec.wrappers if wrapper.kind is kind]
         named = [wrapper.level for wrapper in wanted if wrapper.level is not None]

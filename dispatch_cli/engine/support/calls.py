@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
-
-from dispatch_cli.engine.call.chain import CallSimulator
 from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.simulate import make_value
-from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import Contexts, Thread
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportCall
@@ -84,68 +79,18 @@ def with_contexts(call: SupportCall, column: Column) -> SupportCall:
     return call._replace(contexts=tuple(map(str, contexts_of(column))))
 
 
-class Prepared(NamedTuple):
-    """Arguments of a call, which do not depend on the operator. shown: the call as `resolve` takes it."""
-
-    tensors: tuple[TensorSpec, ...]
-    contexts: tuple[Context, ...]
-    options: Options
-    values: tuple[Value, ...]
-    thread: Thread
-    shown: SupportCall
-
-
-class Caller:
-    """Makes the calls of one state: arguments are made once for all operators."""
-
-    def __init__(self, state: State) -> None:
-        self.state = state
-        self._maker = TensorMaker(state.dispatcher.universe)
-        self._prepared: dict[tuple[Column, tuple[bool, ...], bool], Prepared] = {}
-
-    def of(self, name: OperatorName) -> OperatorCaller:
-        """The calls of one operator."""
-        return OperatorCaller(self, name)
-
-    def simulator(self, name: OperatorName, options: Options = NO_OPTIONS) -> CallSimulator:
-        """A simulator of calls of an operator."""
-        return CallSimulator(self.state, name, self._maker, options)
-
-    def prepared(self, column: Column, given: tuple[bool, ...], takes_device: bool) -> Prepared:
-        """The arguments in a column, of an operator that is given those tensors, or a device. Errors: CallError."""
-        prepared = self._prepared.get((column, given, takes_device))
-        if prepared is None:
-            spec, contexts = spec_of(column), contexts_of(column)
-            tensors = tuple(spec if is_given else _ABSENT for is_given in given)
-            options = Options(device=column.device) if takes_device else NO_OPTIONS
-            thread = Contexts(self._maker).enter_all(contexts)
-            make_value(self._maker, thread, spec)  # an operator without tensors needs a device that has some, too
-            values = tuple(make_value(self._maker, thread, tensor) for tensor in tensors)
-            texts = tuple(f"{option}={value}" for option, value in options.given)
-            shown = SupportCall(tuple(map(str, tensors)), tuple(map(str, contexts)), texts)
-            prepared = Prepared(tensors, contexts, options, values, thread, shown)
-            self._prepared[column, given, takes_device] = prepared
-        return prepared
-
-
-class OperatorCaller:
-    """Makes the calls of one operator."""
-
-    def __init__(self, caller: Caller, name: OperatorName) -> None:
-        self.caller = caller
-        self.name = name
-        self._given: tuple[bool, ...] | None = None
-
-    def call(self, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
-        """The call of a column, simulated, and as `resolve` takes it. Errors: CallError."""
-        if self._given is None:
-            self._given = given_tensors(schema)
-        takes_device = not self._given and option_argument(schema, "device") is not None
-        tensors, contexts, options, values, thread, shown = self.caller.prepared(column, self._given, takes_device)
-        simulator = self.caller.simulator(self.name, options) if takes_device else self._plain
-        hops, end = simulator.run(values, thread)
-        return Call(self.name, tensors, contexts, hops, end, options), shown
-
-    @cached_property
-    def _plain(self) -> CallSimulator:
-        return self.caller.simulator(self.name)
+def support_call(state: State, name: OperatorName, schema: FunctionSchema, column: Column) -> tuple[Call, SupportCall]:
+    """The call of a column, simulated, and as `resolve` takes it. Errors: CallError."""
+    given, spec, contexts = given_tensors(schema), spec_of(column), contexts_of(column)
+    tensors = tuple(spec if is_given else _ABSENT for is_given in given)
+    options = NO_OPTIONS
+    if not given:
+        if option_argument(schema, "device") is not None:
+            options = Options(device=column.device)
+        TensorMaker(state.dispatcher.universe).make(spec)  # it needs a device that has tensors, too
+    shown = SupportCall(
+        tuple(map(str, tensors)),
+        tuple(map(str, contexts)),
+        tuple(f"{option}={value}" for option, value in options.given),
+    )
+    return simulate(state, name, tensors, contexts, options=options), shown

@@ -21,7 +21,7 @@ from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autocast_key_of, backend_keys
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
-from dispatch_cli.engine.support.calls import Caller, functional_column, with_contexts
+from dispatch_cli.engine.support.calls import functional_column, support_call, with_contexts
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, calls, of_rule, served
 from dispatch_cli.engine.support.hazards import (
@@ -67,7 +67,7 @@ class Judges:
     """Judges of the operators of one state."""
 
     def __init__(self, state: State) -> None:
-        self._caller = Caller(state)
+        self.state = state
         self._kept: dict[OperatorName, Judge] = {}
         self._defines: dict[str | None, bool] = {}
 
@@ -79,12 +79,12 @@ class Judges:
 
     def new(self, name: OperatorName) -> Judge:
         """A judge of an operator."""
-        return self._kept.get(name) or Judge(self._caller, name, self)
+        return self._kept.get(name) or Judge(self, name)
 
     def defines_in(self, namespace: str | None) -> bool:
         """True if some operator of a namespace is defined, so that a name without a definition may be wrong."""
         if namespace not in self._defines:
-            dispatcher = self._caller.state.dispatcher
+            dispatcher = self.state.dispatcher
             self._defines[namespace] = any(
                 dispatcher.header(name).schema is not None for name in dispatcher if name.namespace == namespace
             )
@@ -94,17 +94,14 @@ class Judges:
 class Judge:
     """Judges the calls of one operator. judges: those of the operators that it calls."""
 
-    def __init__(self, caller: Caller, name: OperatorName, judges: Judges) -> None:
+    def __init__(self, judges: Judges, name: OperatorName) -> None:
         self._judges = judges
-        self._state = caller.state
-        self.universe = caller.state.dispatcher.universe
-        self.operator = caller.state.dispatcher.operator(name)
+        self._state = judges.state
+        self.universe = judges.state.dispatcher.universe
+        self.operator = judges.state.dispatcher.operator(name)
         self.name = name
-        self._caller = caller.of(name)
         self._cells: dict[Column, Cell] = {}
-        definition = self.operator.definition
-        self.tags = () if definition is None else definition.tags
-        self.schema = None if definition is None else definition.known_schema
+        self.tags, self.schema = self.operator.tags, self.operator.schema
         self.keys = frozenset(self.operator.kernels)
 
     def cell(self, column: Column) -> Cell:
@@ -241,7 +238,7 @@ class Judge:
         if column.context is SupportContext.AUTOCAST and (cell := self._not_cast(column)) is not None:
             return cell
         try:
-            call, shown = self._caller.call(self.schema, column)
+            call, shown = support_call(self._state, self.name, self.schema, column)
         except CallError:
             return NOT_APPLICABLE  # the backend has no such tensors
         call = self._ended(call)
