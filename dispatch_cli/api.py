@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
-    from dispatch_cli.engine.variants.variants import Variant, Variants
+    from dispatch_cli.engine.variants import Variant, Variants
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, NameNote
     from dispatch_cli.model.sources.source_settings import SourceSettings
@@ -222,7 +222,7 @@ def _variants(declarations: Declarations, when: Mapping[str, str]) -> Variants |
     if not has_conditions(declarations):
         _refuse_choices(when, ())
         return None
-    from dispatch_cli.engine.variants.variants import Variants
+    from dispatch_cli.engine.variants import Variants
 
     variants = Variants(declarations, when)
     _refuse_choices(when, variants.atoms)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.variants.units import FALLBACKS, Family
+from dispatch_cli.engine.variants import FALLBACKS, Family
 from dispatch_cli.model.conditions.simplify import any_of, cover, short_text, simplified, terms
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import Related

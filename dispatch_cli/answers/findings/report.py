@@ -20,7 +20,7 @@ from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.variants.units import unit_of
+from dispatch_cli.engine.variants import unit_of
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName

@@ -14,7 +14,7 @@ from dispatch_cli.answers.findings.report import (
 )
 from dispatch_cli.answers.shared.shown_for import choosing
 from dispatch_cli.checks.check import Need
-from dispatch_cli.engine.variants.units import MOST_CASES
+from dispatch_cli.engine.variants import MOST_CASES
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural

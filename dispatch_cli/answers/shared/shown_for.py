@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.variants.units import unit_of, when_of
-from dispatch_cli.engine.variants.variants import Variants
+from dispatch_cli.engine.variants import Variants, unit_of, when_of
 from dispatch_cli.model.conditions.condition import And, Atom, atoms, negated, value
 from dispatch_cli.model.conditions.worlds import UNDEFINED, meaning
 from dispatch_cli.model.names import OperatorName

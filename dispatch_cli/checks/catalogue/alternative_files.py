@@ -52,7 +52,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.variants.units import when_of
+from dispatch_cli.engine.variants import when_of
 from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.declarations import (
     Define,

@@ -24,7 +24,7 @@ from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
-from dispatch_cli.engine.variants.variants import Variants
+from dispatch_cli.engine.variants import Variants
 from dispatch_cli.model.captured import StateSource, captured_python_kernels
 from dispatch_cli.model.changes.change import ChangeError
 from dispatch_cli.model.declarations import (

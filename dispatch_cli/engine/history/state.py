@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
-    from dispatch_cli.engine.variants.variants import Variants
+    from dispatch_cli.engine.variants import Variants
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, PythonKernel, RefusedDeclaration
     from dispatch_cli.model.fake_tensor import FakeRules

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import GradientLoss, has_no_backward, lost_gradient
-from dispatch_cli.engine.call.kernels.library_kernels import of_custom_op
 from dispatch_cli.engine.call.schema_facts import has_aliases, takes_tensor_list
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
@@ -209,7 +208,7 @@ def _is_library_autograd(hop: Hop) -> bool:
     """True if ``torch.library`` made the autograd kernel."""
     kernel = hop.live.kernel
     wraps = None if kernel is None else kernel.wraps
-    return (wraps is not None and wraps.kind is WrapKind.AUTOGRAD) or (wraps is None and of_custom_op(kernel))
+    return wraps is not None and wraps.kind is WrapKind.AUTOGRAD
 
 
 def _is_generated(hop: Hop) -> bool:

@@ -84,7 +84,7 @@ class Plan:
     def __init__(self, layout: KeyLayout, registered: int, fallbacks: int) -> None:
         self._slots = layout.universe.slots
         self.decisions = _decisions(layout, registered, fallbacks)
-        self._printed: tuple[Mapping[str, str], list[tuple[str, list[str]]], str] | None = None
+        self._printed: tuple[Mapping[str, str], str] | None = None
 
     @cached_property
     def counts(self) -> Mapping[Rule, int]:
@@ -115,36 +115,20 @@ class Plan:
         has one; the mapping must not change.
         """
         if self._printed is None or self._printed[0] is not fallbacks:
-            self._printed = (fallbacks, *self._template(fallbacks))
-        _, stretches, end = self._printed
-        # a kernel's text between the parts around it, at the speed of C
-        filled = [texts[source].join(parts) for source, parts in stretches]
-        filled.append(end)
-        return "".join(filled)
+            lines = (
+                f"{key}: {self._text(key, decision, fallbacks)} [{decision.rule.dump_text}]\n"
+                for key, decision in zip(self._slots, self.decisions, strict=True)
+                if decision.rule is not Rule.MISSING
+            )
+            self._printed = fallbacks, "".join(lines)
+        return self._printed[1] % texts
 
-    def _template(self, fallbacks: Mapping[str, str]) -> tuple[list[tuple[str, list[str]]], str]:
-        """The parts of the dump that are the same for all operators.
-
-        In stretches of slots that one kernel fills: the key at which it is registered, and what is around its text each
-        time; then what is left behind the last one.
-        """
-        stretches: list[tuple[str, list[str]]] = []
-        text = ""
-        for key, decision in zip(self._slots, self.decisions, strict=True):
-            rule, source = decision.rule, decision.source
-            if rule is Rule.MISSING:
-                continue
-            text += f"{key}: "
-            if source is None:
-                text += _WITHOUT_KERNEL.get(rule) or fallbacks[key]
-            elif stretches and stretches[-1][0] == source:
-                stretches[-1][1][-1:] = text, ""
-                text = ""
-            else:
-                stretches.append((source, [text, ""]))
-                text = ""
-            text += f" [{rule.dump_text}]\n"
-        return stretches, text
+    @staticmethod
+    def _text(key: str, decision: Decision, fallbacks: Mapping[str, str]) -> str:
+        """The kernel of a slot in the template of a dump."""
+        if decision.source is not None:
+            return f"%({decision.source})s"
+        return (_WITHOUT_KERNEL.get(decision.rule) or fallbacks[key]).replace("%", "%%")
 
 
 @lru_cache(maxsize=8192)

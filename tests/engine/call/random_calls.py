@@ -20,7 +20,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.kernel import Kernel, Redispatch
+from dispatch_cli.model.kernel import Kernel, Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
@@ -162,7 +162,8 @@ def state_of(universe: Universe, number: int, asked: Asked) -> tuple[State, Oper
     python = []
     of_custom_op = "registered at /torch/_library/custom_ops.py:1"
     for key in _of_custom_op(asked["schema"]) if asked["custom"] else ():
-        dispatcher.implement(name, key, Kernel(of_custom_op, "PythonKernelHolder"))
+        wraps = Wrapped(WrapKind.AUTOGRAD) if key == "Autograd" else None
+        dispatcher.implement(name, key, Kernel(of_custom_op, "PythonKernelHolder", wraps=wraps))
     for key, what, goes in asked["kernels"]:
         if what == "python":
             python.append(PythonKernel(name, key, f"python at {key}"))

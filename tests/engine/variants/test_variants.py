@@ -7,8 +7,7 @@ import random
 from collections.abc import Mapping
 
 from dispatch_cli.api import run_declarations, run_variant
-from dispatch_cli.engine.variants.units import MOST_CASES, case_of
-from dispatch_cli.engine.variants.variants import Variants
+from dispatch_cli.engine.variants import MOST_CASES, Variants, case_of
 from dispatch_cli.model.conditions.condition import Condition, atoms, parse_condition, value
 from dispatch_cli.model.conditions.simplify import all_of
 from dispatch_cli.model.conditions.worlds import assignments, groups_of

@@ -13,7 +13,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table
-from dispatch_cli.engine.variants.units import unit_of
+from dispatch_cli.engine.variants import unit_of
 from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName

@@ -131,8 +131,6 @@ def _does(moment: Moment) -> Does:
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
     """Step of a kernel of PyTorch itself; None where it follows the convention, or is not PyTorch's."""
-    if library_kernels.of_custom_op(moment.entry.kernel):
-        return library_kernels.custom_op(moment, dispatcher)
     own = _does(moment)
     way = _WAYS.get(own.what)
     return None if way is None else way(moment, own, dispatcher)
@@ -250,9 +248,6 @@ _WAYS: dict[str, Way] = {
 def as_declared(moment: Moment, declared: Redispatch) -> KernelStep:
     """Step of a kernel whose declaration has a field ``redispatches``. declared: that field."""
     why, universe = Why.DECLARED, moment.maker.universe
-    step = library_kernels.declared(moment, declared.kind, why)
-    if step is not None:
-        return step
     match declared.kind:
         case RedispatchKind.NO:
             return ends(why)
@@ -279,14 +274,10 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
         return raises(errors.ambiguous(dispatcher, moment.name), Why.NO_KERNEL)
     if entry.is_fallthrough:
         return raises(errors.fallthrough_called(), Why.NO_KERNEL)
+    if (step := library_kernels.wrapped(moment, dispatcher)) is not None:
+        return step
     if entry.kernel is not None and entry.kernel.redispatches is not None:
         return as_declared(moment, entry.kernel.redispatches)
-    if library_kernels.has_no_fake(entry.kernel):
-        return library_kernels.without_fake(moment)
-    if entry.kernel is not None and entry.kernel.wraps is not None:
-        step = library_kernels.wrapped(moment, dispatcher, entry.kernel.wraps)
-        if step is not None:
-            return step
     if is_core_fallback(universe, entry):
         fallback = core.fallback_of(moment)
         if fallback is not None:

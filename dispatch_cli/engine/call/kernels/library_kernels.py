@@ -7,8 +7,6 @@ ADInplaceOrView, which makes a view of the first argument as the first result,
 
 from __future__ import annotations
 
-import re
-
 from dispatch_cli.engine.call.errors import no_fake_impl, refused
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl
@@ -16,77 +14,45 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redi
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.kernel import Kernel, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import Argument, FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.arguments import is_tensor
 from dispatch_cli.model.text import printed_texts
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW
 
+_CUSTOM_OPS = "custom_ops.py:"
+"""Place where ``torch.library.custom_op`` registers kernels, in their debug texts."""
 _OUT = "out"
 """The tag of operators that write to what they are given to write to."""
-_CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
-"""Lines where ``torch.library.custom_op`` registers the kernels that it makes of a user's functions."""
-_LIBRARY = re.compile(r"[/\\]torch[/\\]library\.py:[0-9]+")
-"""Lines where ``torch.library.register_autograd`` does so, and ``torch.library.impl`` for functions as they are."""
 _START = "Fallback ADInplaceOrView kernel"
 
 
-def of_custom_op(kernel: Kernel | None) -> bool:
-    """True if ``torch.library.custom_op`` has registered the kernel."""
-    return kernel is not None and _CUSTOM_OPS.search(kernel.debug) is not None
-
-
-def _is_generated(kernel: Kernel) -> bool:
-    """True if a kernel that goes on below autograd is one that PyTorch made, as it is noted in a capture."""
-    if kernel.wraps is not None:
-        return kernel.wraps.kind is WrapKind.AUTOGRAD
-    return of_custom_op(kernel) or _LIBRARY.search(kernel.debug) is not None
-
-
-def declared(moment: Moment, kind: RedispatchKind, why: Why) -> KernelStep | None:
-    """One of these kernels with a declared ``redispatches``, if PyTorch does more than that; None for others."""
+def wrapped(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
+    """A kernel that PyTorch made of a known function, or for the lack of one; None where it can call anything."""
     kernel = moment.entry.kernel
+    if kernel is not None and kernel.fake is not None and kernel.fake.function is None:
+        trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.tags)
+        return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
     if kernel is None:
         return None
-    if kind is RedispatchKind.BELOW_KEY and moment.slot == AD_INPLACE_OR_VIEW and of_custom_op(kernel):
+    why = Why.CORE_KERNEL if kernel.redispatches is None else Why.DECLARED
+    if moment.slot == AD_INPLACE_OR_VIEW and _CUSTOM_OPS in kernel.debug:
         return in_place_or_view(moment, why)
-    if kind is RedispatchKind.BELOW_AUTOGRAD and _is_generated(kernel):
-        return autograd(moment, why)
-    is_autocast = kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOCAST
-    error = _without_keywords(moment) if kind is RedispatchKind.EXCLUDE and is_autocast else None
-    return None if error is None else raises(error, why)
+    match kernel.wraps and kernel.wraps.kind:
+        case WrapKind.AUTOGRAD:
+            return autograd(moment, why)
+        case WrapKind.VERSION_COUNTERS:
+            return in_place_or_view(moment, why)
+        case WrapKind.BACKEND_SELECT:
+            return select_registered_device(moment, dispatcher)
+        case WrapKind.AUTOCAST:
+            error = _without_keywords(moment, kernel)
+            return None if error is None else raises(error, why)
+        case _:
+            return None
 
 
-def wrapped(moment: Moment, dispatcher: Dispatcher, wraps: Wrapped) -> KernelStep | None:
-    """A kernel that PyTorch made from a known function; None where that does not determine what it calls."""
-    if wraps.kind is WrapKind.AUTOGRAD:
-        return autograd(moment, Why.CORE_KERNEL)
-    if wraps.kind is WrapKind.VERSION_COUNTERS:
-        return in_place_or_view(moment, Why.CORE_KERNEL)
-    return select_registered_device(moment, dispatcher) if wraps.kind is WrapKind.BACKEND_SELECT else None
-
-
-def custom_op(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
-    """A kernel that ``torch.library.custom_op`` makes; None for one that is the user's own, such as a batching rule."""
-    if moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ()):
-        return autograd(moment, Why.CORE_KERNEL)
-    if moment.slot == AD_INPLACE_OR_VIEW:
-        return in_place_or_view(moment, Why.CORE_KERNEL)
-    return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
-
-
-def has_no_fake(kernel: Kernel | None) -> bool:
-    """True if it is the kernel at Meta of an operator of ``custom_op`` without a fake implementation."""
-    return kernel is not None and kernel.fake is not None and kernel.fake.function is None
-
-
-def without_fake(moment: Moment) -> KernelStep:
-    """Step of that kernel, which knows the results of an operator that only writes."""
-    trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.tags)
-    return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
-
-
-def _without_keywords(moment: Moment) -> Error | None:
+def _without_keywords(moment: Moment, kernel: Kernel) -> Error | None:
     """Error of a kernel of ``register_autocast`` with arguments by keyword; the dispatcher leaves defaults out.
 
     Of what is passed beside tensors only the options are known, so others count only where they have no default.
@@ -101,7 +67,7 @@ def _without_keywords(moment: Moment) -> Error | None:
     ]
     if not names:
         return None
-    end = f", got {names}" if of_custom_op(moment.entry.kernel) else "."
+    end = f", got {names}" if _CUSTOM_OPS in kernel.debug else "."
     return Error(ErrorKind.UNSUPPORTED, "AssertionError", f"Custom ops do not support kwargs yet{end}")
 
 

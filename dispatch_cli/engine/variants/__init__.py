@@ -1,1 +1,0 @@
-"""Conditions of registrations: which of them hold together, and the states that follow."""
