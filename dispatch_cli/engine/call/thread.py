@@ -6,7 +6,6 @@ Sources: ``c10/core/impl/LocalDispatchKeySet.h``, ``InferenceMode.h``, ``TorchDi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
@@ -143,14 +142,40 @@ class Contexts:
 
     def enter(self, thread: Thread, context: Context, position: int = 1) -> Thread:
         """The thread inside of *context*. Errors: CallError."""
-        kind = context.kind
-        if kind is ContextKind.MODE:
-            return self._push_mode(thread, context, position)
-        if kind is ContextKind.PRE_DISPATCH_MODE:
-            return self._push_pre_dispatch_mode(thread, context, position)
-        if kind in WRAPPER_OF:
-            return self._push_layer(thread, kind)
-        return _CHANGES[kind](self, thread, context)
+        known, needed = self.maker.known, self._needed
+        match context.kind:
+            case ContextKind.MODE:
+                return self._push_mode(thread, context, position)
+            case ContextKind.PRE_DISPATCH_MODE:
+                return self._push_pre_dispatch_mode(thread, context, position)
+            case ContextKind.AUTOCAST:
+                return self._autocast(thread, context)
+            case ContextKind.INFERENCE_MODE:
+                return self._inference_mode(thread, context)
+            case ContextKind.NO_GRAD | ContextKind.ENABLE_GRAD:
+                return thread._replace(gradients=context.kind is ContextKind.ENABLE_GRAD)
+            case ContextKind.BELOW_AUTOGRAD:
+                return thread.exclude(self.maker.autograd_keys)
+            case ContextKind.BELOW_AD_INPLACE_OR_VIEW:
+                return thread.exclude(self.maker.autograd_keys | known(AD_INPLACE_OR_VIEW))
+            case ContextKind.ENABLE_FUNCTIONALIZATION:
+                if thread.keys.included.has(FUNCTIONALIZE):
+                    raise CallError("functionalization is enabled already, and cannot be enabled twice", str(context))
+                return thread.include(needed(context, FUNCTIONALIZE))
+            case ContextKind.SUSPEND_FUNCTIONALIZATION:
+                return thread.without_included(known(FUNCTIONALIZE))
+            case ContextKind.PYTHON_DISPATCHER:
+                return thread._replace(python_dispatcher=True).include(needed(context, PYTHON_DISPATCHER))
+            case ContextKind.NO_PYTHON_DISPATCHER:
+                return thread._replace(python_dispatcher=False).without_included(known(PYTHON_DISPATCHER))
+            case ContextKind.PRE_DISPATCH:
+                return thread.include(needed(context, PRE_DISPATCH))
+            case ContextKind.INCLUDE:
+                return thread.include(self.keys(context))
+            case ContextKind.EXCLUDE:
+                return thread.exclude(self.keys(context))
+            case _:
+                return self._push_layer(thread, context.kind)
 
     def keys(self, context: Context) -> DispatchKeySet:
         """The set of the keys that a context names. Errors: CallError."""
@@ -210,33 +235,6 @@ class Contexts:
         thread = thread.without_included(self.maker.known(AD_INPLACE_OR_VIEW)).exclude(self.maker.autograd_keys)
         return thread._replace(inference=True, gradients=False)
 
-    def _no_grad(self, thread: Thread, _context: Context) -> Thread:
-        return thread._replace(gradients=False)
-
-    def _enable_grad(self, thread: Thread, _context: Context) -> Thread:
-        return thread._replace(gradients=True)
-
-    def _below_autograd(self, thread: Thread, _context: Context) -> Thread:
-        return thread.exclude(self.maker.autograd_keys)
-
-    def _below_ad_inplace_or_view(self, thread: Thread, _context: Context) -> Thread:
-        return thread.exclude(self.maker.autograd_keys | self.maker.known(AD_INPLACE_OR_VIEW))
-
-    def _enable_functionalization(self, thread: Thread, context: Context) -> Thread:
-        needed = self._needed(context, FUNCTIONALIZE)
-        if thread.keys.included.has(FUNCTIONALIZE):
-            raise CallError("functionalization is enabled already, and cannot be enabled twice", str(context))
-        return thread.include(needed)
-
-    def _suspend_functionalization(self, thread: Thread, _context: Context) -> Thread:
-        return thread.without_included(self.maker.known(FUNCTIONALIZE))
-
-    def _python_dispatcher(self, thread: Thread, context: Context) -> Thread:
-        return thread._replace(python_dispatcher=True).include(self._needed(context, PYTHON_DISPATCHER))
-
-    def _no_python_dispatcher(self, thread: Thread, _context: Context) -> Thread:
-        return thread._replace(python_dispatcher=False).without_included(self.maker.known(PYTHON_DISPATCHER))
-
     def _push_pre_dispatch_mode(self, thread: Thread, context: Context, position: int) -> Thread:
         assert context.name is not None, "a mode has a name"
         if context.name not in PRE_DISPATCH_MODES:
@@ -248,29 +246,3 @@ class Contexts:
         modes = (*thread.pre_dispatch_modes, Mode(context.name, context.instance, position))
         modes = tuple(sorted(modes, key=lambda mode: PRE_DISPATCH_MODES.index(mode.name)))
         return thread._replace(pre_dispatch_modes=modes).include(self._needed(context, PRE_DISPATCH))
-
-    def _pre_dispatch(self, thread: Thread, context: Context) -> Thread:
-        return thread.include(self._needed(context, PRE_DISPATCH))
-
-    def _include(self, thread: Thread, context: Context) -> Thread:
-        return thread.include(self.keys(context))
-
-    def _exclude(self, thread: Thread, context: Context) -> Thread:
-        return thread.exclude(self.keys(context))
-
-
-_CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
-    ContextKind.AUTOCAST: Contexts._autocast,
-    ContextKind.INFERENCE_MODE: Contexts._inference_mode,
-    ContextKind.NO_GRAD: Contexts._no_grad,
-    ContextKind.ENABLE_GRAD: Contexts._enable_grad,
-    ContextKind.BELOW_AUTOGRAD: Contexts._below_autograd,
-    ContextKind.BELOW_AD_INPLACE_OR_VIEW: Contexts._below_ad_inplace_or_view,
-    ContextKind.ENABLE_FUNCTIONALIZATION: Contexts._enable_functionalization,
-    ContextKind.SUSPEND_FUNCTIONALIZATION: Contexts._suspend_functionalization,
-    ContextKind.PYTHON_DISPATCHER: Contexts._python_dispatcher,
-    ContextKind.NO_PYTHON_DISPATCHER: Contexts._no_python_dispatcher,
-    ContextKind.PRE_DISPATCH: Contexts._pre_dispatch,
-    ContextKind.INCLUDE: Contexts._include,
-    ContextKind.EXCLUDE: Contexts._exclude,
-}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dispatch_cli.engine.call import fake_tensor_mode
 from dispatch_cli.engine.call.errors import crash, meta, refused
-from dispatch_cli.engine.call.kernels import functorch, python_key
+from dispatch_cli.engine.call.kernels import functorch
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_optional_list, is_view, mixes_aliases
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value, is_functional
@@ -93,14 +94,14 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> KernelStep:
         refusal = _mutable_refusal(moment, title, with_bit)
         if refusal is not None:
             return raises(refused(ErrorKind.ALIASES, refusal))
-    fake_mode = python_key.active_fake_mode(moment.thread)
+    fake_mode = fake_tensor_mode.active_fake_mode(moment.thread)
     if fake_mode is not None and bit is not Bit.ZEROTENSOR:
         nothing = moment.maker.known()
         looked_at = tuple(
             value if is_seen else value._replace(keyset=nothing)
             for value, is_seen in zip(moment.values, seen, strict=True)
         )
-        error = python_key.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
+        error = fake_tensor_mode.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
         if error is not None:
             return raises(error)
     if bit is not Bit.ZEROTENSOR and moment.thread.keys.excluded.has(FUNCTIONALIZE):
@@ -126,7 +127,7 @@ def _new_zeros(moment: Moment, value: Value, fake_mode: str | None) -> Value:
     """The zeros that ``at::zeros`` makes on this thread: fake under such a mode, functional where the thread asks."""
     inference = moment.thread.inference
     if fake_mode is not None:
-        value = python_key.made_by(fake_mode, moment.maker, value, inference)
+        value = fake_tensor_mode.made_by(fake_mode, moment.maker, value, inference)
     keys = moment.thread.keys
     if keys.included.has(FUNCTIONALIZE) and not keys.excluded.has(FUNCTIONALIZE):
         value = moment.maker.wrap(value, Wrapper(WrapperKind.FUNCTIONAL), inference)
@@ -192,7 +193,7 @@ def _named(moment: Moment) -> KernelStep:
 
 _FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
     META: _meta,
-    PYTHON: python_key.python,
+    PYTHON: fake_tensor_mode.by_handler,
     PYTHON_TLS_SNAPSHOT: _snapshot,
     PRE_DISPATCH: _on_below,
     BIT_KEYS[Bit.CONJ]: _conjugate,

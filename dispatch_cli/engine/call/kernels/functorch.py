@@ -10,7 +10,7 @@ Sources: ``functorch/DynamicLayer.cpp``, ``Interpreter.cpp``, ``ADInterpreters.c
 from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kernel, refused
-from dispatch_cli.engine.call.kernels.python_key import active_fake_mode, refused_slice
+from dispatch_cli.engine.call.fake_tensor_mode import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import has_aliases, is_in_place, returns_tensors_only, takes_tensor_list
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
 from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value, is_functional
