@@ -8,17 +8,8 @@ import re
 from functools import cache
 from typing import Any
 
-import pytest
-
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import HeldKind, history_report
-from dispatch_cli.engine.comparison.operators import Likeness, Rename, renames
-from dispatch_cli.engine.comparison.sides import Side
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.schema import parse_schema
-from dispatch_cli.universes import default_name, load
 from tests.answers.raw_history import differences, expected
 from tests.cli.support import call
 from tests.support import RECORDINGS
@@ -37,47 +28,6 @@ def test_it_says_what_the_dumps_of_every_version_say() -> None:
     kinds = {kind for by_version in expected(recorded()).values() for change in by_version.values() for kind in change}
     assert kinds == {"gone", "schema", "kernels", "slots"}
     assert len(recorded()) == 12
-
-
-def side(*operators: tuple[str, str, str]) -> Side:
-    """A state with operators: schema, key, and the file in which the kernel is registered."""
-    dispatcher = Dispatcher(load(default_name()))
-    for text, key, file in operators:
-        schema = parse_schema(text)
-        dispatcher.define(schema, "registered at schemas.cpp:1")
-        dispatcher.implement(schema.name, key, Kernel(debug=f"registered at a/{file}:7"))
-    return Side(State(dispatcher))
-
-
-KEPT = ("demo::kept(Tensor x) -> Tensor", "CPU", "kept.cpp")
-OLD = side(("demo::f(Tensor x, int n) -> Tensor", "CPU", "f.cpp"), KEPT)
-
-
-def test_an_operator_that_went_on_under_another_name() -> None:
-    new = side(
-        ("demo::g(Tensor x, int n) -> Tensor", "CPU", "f.cpp"), ("demo::h(Tensor x) -> Tensor", "CPU", "f.cpp"), KEPT
-    )
-    pairs = (Rename("demo::f", "demo::g", Likeness.SCHEMA_AND_KERNELS),)
-    assert renames(OLD, new, "demo::f") == renames(OLD, new, "demo::g") == pairs
-    assert renames(OLD, new, "demo::h") == renames(OLD, new, "demo::kept") == ()
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("demo::g(Tensor x, int n) -> Tensor", "CPU", "g.cpp"),
-        ("demo::g(Tensor x, int n) -> Tensor", "CUDA", "f.cpp"),
-        ("demo::g(Tensor x, SymInt n) -> Tensor", "CPU", "f.cpp"),
-        ("demo::f.new(Tensor x, SymInt n) -> Tensor", "CPU", "f.cpp"),
-    ],
-)
-def test_an_operator_that_is_only_somewhat_alike_is_no_successor(other: tuple[str, str, str]) -> None:
-    assert renames(OLD, side(other, KEPT), "demo::f") == ()
-
-
-def test_another_overload_with_the_same_schema() -> None:
-    new = side(("demo::f.new(Tensor x, int n) -> Tensor", "CUDA", "new.cpp"), KEPT)
-    assert renames(OLD, new, "demo::f") == (Rename("demo::f", "demo::f.new", Likeness.NAME_AND_SCHEMA),)
 
 
 def versions() -> Versions:

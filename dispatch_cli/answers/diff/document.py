@@ -21,7 +21,7 @@ from dispatch_cli.answers.diff.rows import (
 from dispatch_cli.answers.diff.sections_document import Fold, cells, grouped, heading, namespace, section, slots
 from dispatch_cli.answers.diff.sheet_document import sheet
 from dispatch_cli.answers.diff.wording import CHANGES, NOTHING, kernel_words, kernels_words, outcome, sides_label
-from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Inline, Narrow, Paragraph, Run, Tone, Under

@@ -20,9 +20,8 @@ from dispatch_cli.answers.diff.rows import (
     DiffSchema,
     DiffSide,
 )
-from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.operators import certain_renames
-from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, Side
 from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.schema import SchemaError, parse_printed_schema

@@ -26,9 +26,8 @@ from dispatch_cli.answers.diff.rows import (
     DiffSlotOperator,
     DiffSlots,
 )
-from dispatch_cli.engine.comparison.identity import ChangeKind
 from dispatch_cli.engine.comparison.operators import OperatorChange
-from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.comparison.sides import ChangeKind, OperatorView, Side
 from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause, SlotChange
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.history.state import State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.engine.comparison.slots import Answer, SlotCause
 from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.model.span import Span

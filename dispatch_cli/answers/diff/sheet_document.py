@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.rows import DiffKernel
 from dispatch_cli.answers.diff.wording import answer_words
-from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.sheet import Sheet
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dispatch_cli.answers.diff.report import DiffReport
 from dispatch_cli.answers.diff.rows import DiffCounts, DiffKernel, DiffSide, DiffSlots
 from dispatch_cli.answers.history.wording import cause_words
-from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.text.debug_text import is_placed, source_file

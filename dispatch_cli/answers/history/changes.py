@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli import bases
 from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
-from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView
 from dispatch_cli.engine.comparison.operators import OperatorChange, PythonChange, compare_operator
-from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, OperatorView, Side
 from dispatch_cli.engine.comparison.slots import CauseKind, SlotCause, SlotComparison
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
@@ -19,7 +18,6 @@ from dispatch_cli.engine.rules import Rule
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
-    from dispatch_cli.engine.comparison.operators import Rename
     from dispatch_cli.engine.comparison.slots import SlotChange
     from dispatch_cli.model.schema_part import SchemaPartChange
 
@@ -159,12 +157,6 @@ class Versions:
             assert operator_view is not None, f"{self.names[number]} has no {name}"
             views[number] = operator_view
         return views[number]
-
-    def renames(self, number: int, name: str) -> tuple[Rename, ...]:
-        """Probable renames of an operator that only one of a version and the one before has."""
-        from dispatch_cli.engine.comparison.operators import renames
-
-        return renames(self.side(number - 1), self.side(number), name)
 
     def with_operator(self, name: str) -> tuple[bool, ...]:
         """True for each of the states that has an operator."""

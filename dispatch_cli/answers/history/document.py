@@ -15,13 +15,12 @@ from dispatch_cli.answers.history.wording import (
     held_text,
     kernel_text,
     kernels_text,
-    renamed,
     short,
     there,
     version_runs,
 )
 from dispatch_cli.answers.shared.folding import KeyRuns
-from dispatch_cli.engine.comparison.identity import ChangeKind
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.model.schema_part import SchemaPart
 from dispatch_cli.render.document import (
     Block,
@@ -164,8 +163,6 @@ def document(report: HistoryReport) -> Iterator[Block]:
 def _whole(report: HistoryReport, operator: OperatorHistory) -> Iterator[Block]:
     yield Paragraph(operator.operator, kind=ParagraphKind.TITLE)
     yield Paragraph(there(report, operator))
-    for line in renamed(operator):
-        yield Paragraph(line)
     if report.key is None:
         yield Paragraph(_counts(operator))
         if operator.schema is not None:
@@ -202,7 +199,6 @@ def picture(report: HistoryReport) -> Iterator[Block]:
     """A picture of what changed when; with a key, a line each with what the operator has there."""
     if report.key is None:
         yield history_matrix(report)
-        yield from (Paragraph(f"{row.operator}: {line}") for row in report.operators for line in renamed(row))
     else:
         at_key: Column[OperatorHistory] = Column(f"At {report.key}", lambda row, _: _at_key(row), Narrow.BELOW)
         yield TableBlock([*OPERATORS, at_key], report.operators)
@@ -259,7 +255,6 @@ def _at_key(operator: OperatorHistory) -> str:
 OPERATORS: list[Column[OperatorHistory]] = [
     Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD)),
     Column("Versions", lambda row, _: version_runs(row.versions)),
-    Column("Renamed", lambda row, _: "; ".join(renamed(row)), Narrow.BELOW, optional=True),
 ]
 CHANGES: list[Column[ChangeRow]] = [
     Column("Since", lambda row, _: Run(row.version, Tone.HEAD)),

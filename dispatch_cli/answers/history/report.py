@@ -17,8 +17,7 @@ from dispatch_cli.answers.history.changes import (
     concerning,
     kernel_row,
 )
-from dispatch_cli.engine.comparison.identity import ChangeKind
-from dispatch_cli.engine.comparison.operators import Rename
+from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 
@@ -125,8 +124,7 @@ class OperatorHistory(NamedTuple):
     versions: those that have it. or_earlier: the oldest version has it, so that it may be older than that.
     schema_changed_in, registrations_changed_in, slots_changed_in: the versions in which these changed. Python kernels
     are registrations, too.
-    renames: what it may have been called before, or may be called since. overloads: of an operator that is gone, the
-    overloads of its name that the newest version has.
+    overloads: of an operator that is gone, the overloads of its name that the newest version has.
     changes: of the versions in which something changed; with a key, what concerns it. at_key: what it has at the key.
     """
 
@@ -137,7 +135,6 @@ class OperatorHistory(NamedTuple):
     schema_changed_in: tuple[str, ...]
     registrations_changed_in: tuple[str, ...]
     slots_changed_in: tuple[str, ...]
-    renames: tuple[Rename, ...]
     overloads: tuple[str, ...]
     changes: tuple[VersionChanges, ...]
     at_key: tuple[HeldAtKey, ...]
@@ -167,7 +164,6 @@ def history_report(versions: Versions, names: Sequence[str], key: str | None = N
 def _history(versions: Versions, name: str, key: str | None) -> OperatorHistory:
     has = versions.with_operator(name)
     changes = tuple(changes_in(versions, name, has))
-    ends = [number for number in range(1, len(has)) if has[number] != has[number - 1]]
     last = max(number for number, there in enumerate(has) if there)
     return OperatorHistory(
         operator=name,
@@ -179,7 +175,6 @@ def _history(versions: Versions, name: str, key: str | None) -> OperatorHistory:
             row.version for row in changes if row.registrations or row.moves or row.python_kernels
         ),
         slots_changed_in=tuple(row.version for row in changes if row.slots),
-        renames=tuple(rename for number in ends for rename in versions.renames(number, name)),
         overloads=() if has[-1] else _overloads(versions, name),
         changes=changes if key is None else tuple(concerning(changes, key)),
         at_key=() if key is None else held_at(versions, name, key, has, changes),

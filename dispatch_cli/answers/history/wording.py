@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from dispatch_cli.answers.history.changes import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory, VersionRun
@@ -44,16 +44,6 @@ def there(report: HistoryReport, operator: OperatorHistory) -> str:
         others = some_of(operator.overloads)
         parts.append(f"{short(newest)} has other overloads of its name: {others}.")
     return " ".join(parts)
-
-
-def renamed(operator: OperatorHistory) -> Iterator[str]:
-    """Sentences on its probable names in earlier and in later versions."""
-    for row in operator.renames:
-        what = row.likeness.value.replace("-", " ").replace("name and schema", "name but for the overload, and schema")
-        if row.old == operator.operator:
-            yield f"Probably renamed to {row.new}: same {what}."
-        else:
-            yield f"Probably renamed from {row.old}: same {what}."
 
 
 def kernel_text(kernel: VersionKernel | None) -> str:

@@ -7,5 +7,5 @@
 
 `Side.view` gives an `OperatorView`: schema, tags, alias analysis, the kernels of each key with their identities, Python
 kernels. It is cheap for an operator of a captured state: no schema is parsed. `Side.slot` says what a slot holds.
-`identity.same_kernel` is the one rule by which two states' kernels are the same.
+`sides.same_kernel` is the one rule by which two states' kernels are the same.
 """

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import ChangeKind, KernelIdentity, KernelView, same_active, same_kernel
-from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.comparison.sides import (
+    ChangeKind,
+    KernelIdentity,
+    KernelView,
+    OperatorView,
+    same_active,
+    same_kernel,
+)
 from dispatch_cli.engine.comparison.slots import SlotChange, SlotComparison
 
 
@@ -163,63 +168,6 @@ def _python(old: OperatorView, new: OperatorView) -> Iterator[PythonChange]:
         before, after = old.python_kernels.get(key), new.python_kernels.get(key)
         if before != after:
             yield PythonChange(key, before, after)
-
-
-class Likeness(Enum):
-    """Respect in which two operators of different names are alike; the value is the name in machine formats."""
-
-    SCHEMA_AND_KERNELS = "schema-and-kernels"
-    """The schema but for the name, and the same kernels at the same keys, some of them known by their source file."""
-    NAME_AND_SCHEMA = "name-and-schema"
-    """The name but for the overload, and the schema."""
-
-
-class Rename(NamedTuple):
-    """An operator that one state has alone, and the one that may be the same in the other state."""
-
-    old: str
-    new: str
-    likeness: Likeness
-
-
-def renames(old: Side, new: Side, name: str) -> tuple[Rename, ...]:
-    """The operators of the other side that an operator may be, which one side has alone: those most alike.
-
-    They are alone in the other side, too. No rename is certain: no build says that an operator was renamed.
-    """
-    gone, came = set(old.names) - set(new.names), set(new.names) - set(old.names)
-    if name in gone:
-        candidates = [Rename(name, other, how) for other, how in _alike(old, name, new, came)]
-    else:
-        candidates = [Rename(other, name, how) for other, how in _alike(new, name, old, gone)]
-    best = [rename for rename in candidates if rename.likeness is Likeness.SCHEMA_AND_KERNELS]
-    return tuple(best or candidates)
-
-
-def _alike(side: Side, name: str, other: Side, candidates: set[str]) -> Iterator[tuple[str, Likeness]]:
-    view = side.view(name)
-    if view is None or view.schema is None:
-        return
-    for candidate in sorted(candidates):
-        its = other.view(candidate)
-        if its is None or its.schema is None or _signature(its) != _signature(view):
-            continue
-        if _same_kernels(view, its):
-            yield candidate, Likeness.SCHEMA_AND_KERNELS
-        elif side.names[name].name == other.names[candidate].name:
-            yield candidate, Likeness.NAME_AND_SCHEMA
-
-
-def _signature(view: OperatorView) -> str:
-    """The schema without the name."""
-    assert view.schema is not None
-    return view.schema.removeprefix(view.name)
-
-
-def _same_kernels(view: OperatorView, other: OperatorView) -> bool:
-    pairs = [(kernels[0], other.kernels.get(key, kernels)[0]) for key, kernels in view.kernels.items()]
-    files = any(mine.identity.file is not None and mine.identity == its.identity for mine, its in pairs)
-    return view.kernels.keys() == other.kernels.keys() and files and all(same_kernel(*pair) for pair in pairs)
 
 
 class CertainRename(NamedTuple):

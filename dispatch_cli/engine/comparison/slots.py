@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import KernelView, same_active, same_kernel
-from dispatch_cli.engine.comparison.sides import OperatorView, Side, StaleSlot
+from dispatch_cli.engine.comparison.sides import KernelView, OperatorView, Side, StaleSlot, same_active, same_kernel
 from dispatch_cli.engine.rules import Rule, decide
 from dispatch_cli.engine.table.table import plan
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.identity import ChangeKind, KernelView, SharedParts, same_kernel
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
-from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, SharedParts, Side, same_kernel
 from dispatch_cli.engine.comparison.slots import SlotComparison
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond

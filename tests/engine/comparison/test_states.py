@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import api, universes
-from dispatch_cli.engine.comparison.identity import ChangeKind, captured_kernel, kernel_view, same_kernel
+from dispatch_cli.engine.comparison.sides import ChangeKind, captured_kernel, kernel_view, same_kernel
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher

@@ -18,8 +18,6 @@ from dispatch_cli.engine.rules import Decision
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ImplPlace, ModeType
 from dispatch_cli.model.universe import FRONT, PRE_DISPATCH, PYTHON
 
-_MASK = "non_fallthrough_keys"
-
 
 class DispatchStep(Enum):
     """A step of a call; the value is the name in machine formats."""
@@ -82,111 +80,100 @@ class PlaceAnswer(NamedTuple):
     decision: Decision | None = None
 
 
+_KEY_OF = {ImplKind.MODE: PYTHON, ImplKind.SUBCLASS: PYTHON, ImplKind.TRANSFORM: FRONT}
+"""Dispatch keys at which places of other kinds are looked at."""
+
+
 def answer_at(table: HigherOrderTable, place: ImplPlace, modes: Mapping[str, ModeType]) -> PlaceAnswer:
     """Answer to a call at a place. modes: known types of modes, by name.
 
     Errors: KeyError for a dispatch key without a slot.
     """
+    key = _KEY_OF.get(place.kind, place.name)
+    decision = table.decisions[table.universe.slot[key]] if place.kind is ImplKind.DISPATCH else None
+    mask, looked = f"non_fallthrough_keys: {key}", _looked_at(table, place)
+    if table.falls_through(key):
+        lines = (DispatchLine(DispatchStep.MASK, mask, StepOutcome.DECIDES), looked)
+        return PlaceAnswer(place, AtPlace.FALLTHROUGH, lines, decision=decision)
+    if place.kind is ImplKind.MODE:
+        answer = _at_mode(table, place, looked, modes)
+    else:
+        answer = _at_key(table, place, looked) if decision is not None else _at_class(table, place, looked)
+    return answer._replace(steps=(DispatchLine(DispatchStep.MASK, mask, StepOutcome.PASSES), *answer.steps))
+
+
+def _looked_at(table: HigherOrderTable, place: ImplPlace) -> DispatchLine:
+    """The step at which the place is looked up; it is not reached yet."""
     match place.kind:
         case ImplKind.MODE:
-            return _at_mode(table, place, modes)
+            step, looks_at = DispatchStep.MODE, f"python_key_table[{place.name}]"
         case ImplKind.SUBCLASS:
-            return _at_subclass(table, place)
+            name = FAKE_TENSOR_MODE if _is_fake(table, place) else place.name
+            step, looks_at = DispatchStep.SUBCLASS, f"python_key_table[{name}]"
         case ImplKind.TRANSFORM:
-            return _at_transform(table, place)
+            step, looks_at = DispatchStep.TRANSFORM, f"functorch_table[TransformType.{place.name}]"
         case _:
-            return _at_key(table, place)
+            step, looks_at = DispatchStep.RESOLVE_KEY, f"resolve_key({place.name})"
+    return DispatchLine(step, looks_at, StepOutcome.NOT_REACHED)
 
 
-def _lines(
-    *done: tuple[DispatchStep, str, StepOutcome], left: tuple[DispatchStep, str] | None = None
-) -> tuple[DispatchLine, ...]:
-    lines = [DispatchLine(*step) for step in done]
-    if left is not None:
-        lines.append(DispatchLine(*left, StepOutcome.NOT_REACHED))
-    return tuple(lines)
+def _is_fake(table: HigherOrderTable, place: ImplPlace) -> bool:
+    """True for a fake tensor, which the implementation for its mode handles."""
+    return place.name == FAKE_TENSOR and table.universe.higher_order_calls.fakes_by_mode
 
 
-def _masked(table: HigherOrderTable, place: ImplPlace, key: str, next_step: tuple[DispatchStep, str]) -> PlaceAnswer:
-    lines = _lines((DispatchStep.MASK, f"{_MASK}: {key}", StepOutcome.DECIDES), left=next_step)
-    decision = table.decisions[table.universe.slot[key]] if place.kind is ImplKind.DISPATCH else None
-    return PlaceAnswer(place, AtPlace.FALLTHROUGH, lines, decision=decision)
-
-
-def _at_mode(table: HigherOrderTable, place: ImplPlace, modes: Mapping[str, ModeType]) -> PlaceAnswer:
-    name, impl = place.name, table.modes.get(place.name)
-    looked = (DispatchStep.MODE, f"python_key_table[{name}]")
-    if table.falls_through(PYTHON):
-        return _masked(table, place, PYTHON, looked)
-    passed = (DispatchStep.MASK, f"{_MASK}: {PYTHON}", StepOutcome.PASSES)
-    next_step = (DispatchStep.SUBCLASS, "python_key_table[the class of each tensor]")
-    if impl is not None:
-        outcome = StepOutcome.PASSES if impl.not_implemented else StepOutcome.DECIDES
-        return PlaceAnswer(place, AtPlace.IMPL, _lines(passed, (*looked, outcome), left=next_step), impl)
-    mode = modes.get(name)
+def _at_mode(
+    table: HigherOrderTable, place: ImplPlace, looked: DispatchLine, modes: Mapping[str, ModeType]
+) -> PlaceAnswer:
+    name, impl, mode = place.name, table.modes.get(place.name), modes.get(place.name)
     calls = table.universe.higher_order_calls
+    left = DispatchLine(DispatchStep.SUBCLASS, "python_key_table[the class of each tensor]", StepOutcome.NOT_REACHED)
+    passes = looked._replace(outcome=StepOutcome.PASSES)
+    if impl is not None:
+        decides = passes if impl.not_implemented else looked._replace(outcome=StepOutcome.DECIDES)
+        return PlaceAnswer(place, AtPlace.IMPL, (decides, left), impl)
     if calls.modes_handle and mode is not None and mode.supports_higher_order_operators:
-        itself = (DispatchStep.MODE, f"{name}.supports_higher_order_operators", StepOutcome.DECIDES)
-        steps = _lines(passed, (*looked, StepOutcome.PASSES), itself, left=next_step)
-        return PlaceAnswer(place, AtPlace.MODE_ITSELF, steps)
-    steps = _lines(passed, (*looked, StepOutcome.RAISES), left=next_step)
-    return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_rule_for_mode(calls, table.operator.name, name))
+        itself = DispatchLine(DispatchStep.MODE, f"{name}.supports_higher_order_operators", StepOutcome.DECIDES)
+        return PlaceAnswer(place, AtPlace.MODE_ITSELF, (passes, itself, left))
+    error = errors.no_rule_for_mode(calls, table.operator.name, name)
+    return PlaceAnswer(place, AtPlace.ERROR, (looked._replace(outcome=StepOutcome.RAISES), left), error=error)
 
 
-def _at_subclass(table: HigherOrderTable, place: ImplPlace) -> PlaceAnswer:
-    """A fake tensor is handled by the implementation for its mode."""
-    calls = table.universe.higher_order_calls
-    fake = place.name == FAKE_TENSOR and calls.fakes_by_mode
-    name = FAKE_TENSOR_MODE if fake else place.name
-    impl = (table.modes if fake else table.subclasses).get(name)
-    looked = (DispatchStep.SUBCLASS, f"python_key_table[{name}]")
-    if table.falls_through(PYTHON):
-        return _masked(table, place, PYTHON, looked)
-    passed = (
-        (DispatchStep.MASK, f"{_MASK}: {PYTHON}", StepOutcome.PASSES),
-        (DispatchStep.MODE, "no mode, or its implementation returns NotImplemented", StepOutcome.PASSES),
-    )
+def _at_class(table: HigherOrderTable, place: ImplPlace, looked: DispatchLine) -> PlaceAnswer:
+    """The answer for a tensor subclass, or for a functorch transform."""
+    name, before = place.name, tuple[DispatchLine, ...]()
+    if place.kind is ImplKind.TRANSFORM:
+        impl, error = table.transforms.get(name), errors.no_rule_for_transform(name, TRANSFORMS.index(name))
+    else:
+        text = "no mode, or its implementation returns NotImplemented"
+        before = (DispatchLine(DispatchStep.MODE, text, StepOutcome.PASSES),)
+        impl = table.subclasses.get(name)
+        error = errors.no_rule_for_subclass(table.universe.higher_order_calls, table.operator.name, name)
+        if _is_fake(table, place):
+            impl, error = table.modes.get(FAKE_TENSOR_MODE), errors.no_rule_for_fake_tensor()
     if impl is not None:
-        return PlaceAnswer(place, AtPlace.IMPL, _lines(*passed, (*looked, StepOutcome.DECIDES)), impl)
-    operator = table.operator.name
-    error = errors.no_rule_for_fake_tensor() if fake else errors.no_rule_for_subclass(calls, operator, name)
-    return PlaceAnswer(place, AtPlace.ERROR, _lines(*passed, (*looked, StepOutcome.RAISES)), error=error)
+        return PlaceAnswer(place, AtPlace.IMPL, (*before, looked._replace(outcome=StepOutcome.DECIDES)), impl)
+    return PlaceAnswer(place, AtPlace.ERROR, (*before, looked._replace(outcome=StepOutcome.RAISES)), error=error)
 
 
-def _at_transform(table: HigherOrderTable, place: ImplPlace) -> PlaceAnswer:
-    name, impl = place.name, table.transforms.get(place.name)
-    looked = (DispatchStep.TRANSFORM, f"functorch_table[TransformType.{name}]")
-    if table.falls_through(FRONT):
-        return _masked(table, place, FRONT, looked)
-    passed = (DispatchStep.MASK, f"{_MASK}: {FRONT}", StepOutcome.PASSES)
-    if impl is not None:
-        return PlaceAnswer(place, AtPlace.IMPL, _lines(passed, (*looked, StepOutcome.DECIDES)), impl)
-    error = errors.no_rule_for_transform(name, TRANSFORMS.index(name))
-    return PlaceAnswer(place, AtPlace.ERROR, _lines(passed, (*looked, StepOutcome.RAISES)), error=error)
-
-
-def _at_key(table: HigherOrderTable, place: ImplPlace) -> PlaceAnswer:
-    key = place.name
-    entry = table.entry(key)
-    resolve = (DispatchStep.RESOLVE_KEY, f"resolve_key({key})")
-    if entry.slot is Slot.FALLTHROUGH:
-        return _masked(table, place, key, resolve)
-    passed = (DispatchStep.MASK, f"{_MASK}: {key}", StepOutcome.PASSES)
+def _at_key(table: HigherOrderTable, place: ImplPlace, resolve: DispatchLine) -> PlaceAnswer:
+    entry = table.entry(place.name)
     if entry.slot is Slot.TRANSFORMS:
-        steps = _lines(passed, (DispatchStep.TRANSFORM, "functorch_table", StepOutcome.DECIDES), left=resolve)
-        return PlaceAnswer(place, AtPlace.TRANSFORMS, steps)
+        asked = DispatchLine(DispatchStep.TRANSFORM, "functorch_table", StepOutcome.DECIDES)
+        return PlaceAnswer(place, AtPlace.TRANSFORMS, (asked, resolve))
     if entry.slot is Slot.MODES:
-        steps = _lines(passed, (DispatchStep.MODE, "python_key_table", StepOutcome.DECIDES), left=resolve)
-        return PlaceAnswer(place, AtPlace.MODES, steps)
-    done = [passed]
-    if key == PRE_DISPATCH:
-        done.append((DispatchStep.PRE_DISPATCH, "no mode on the PreDispatch stack", StepOutcome.PASSES))
-    decision, final = entry.decision, (DispatchStep.IMPLEMENTATION, f"py_kernels[{entry.decision.source or key}]")
+        asked = DispatchLine(DispatchStep.MODE, "python_key_table", StepOutcome.DECIDES)
+        return PlaceAnswer(place, AtPlace.MODES, (asked, resolve))
+    done: tuple[DispatchLine, ...] = ()
+    if place.name == PRE_DISPATCH:
+        done = (DispatchLine(DispatchStep.PRE_DISPATCH, "no mode on the PreDispatch stack", StepOutcome.PASSES),)
+    final = f"py_kernels[{entry.decision.source or place.name}]"
     if entry.slot in (Slot.MISSING, Slot.AMBIGUOUS):
-        steps = _lines(*done, (*resolve, StepOutcome.RAISES), left=final)
-        return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_kernel(entry), decision=decision)
-    done.append((*resolve, StepOutcome.PASSES))
+        outcomes = (StepOutcome.RAISES, StepOutcome.NOT_REACHED)
+    else:
+        outcomes = (StepOutcome.PASSES, StepOutcome.RAISES if entry.impl is None else StepOutcome.DECIDES)
+    looked = DispatchLine(DispatchStep.IMPLEMENTATION, final, outcomes[1])
+    steps = (*done, resolve._replace(outcome=outcomes[0]), looked)
     if entry.impl is None:
-        steps = _lines(*done, (*final, StepOutcome.RAISES))
-        return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_kernel(entry), decision=decision)
-    return PlaceAnswer(place, AtPlace.IMPL, _lines(*done, (*final, StepOutcome.DECIDES)), entry.impl, None, decision)
+        return PlaceAnswer(place, AtPlace.ERROR, steps, error=errors.no_kernel(entry), decision=entry.decision)
+    return PlaceAnswer(place, AtPlace.IMPL, steps, entry.impl, None, entry.decision)
