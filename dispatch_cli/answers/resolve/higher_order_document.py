@@ -73,8 +73,6 @@ def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
 def step_lines(step: HigherOrderStep) -> Iterator[str]:
     """Lines on the modes and subclasses that are asked, on the implementation that runs, and on its effect."""
     hop = step.hop
-    if hop.resumes:
-        yield f"{hop.key}: goes on, because the second call returned NotImplemented"
     for asked in hop.asked:
         yield f"{hop.key}: {_asked(asked)}"
     what = "nothing" if hop.impl is None else hop.impl.kernel

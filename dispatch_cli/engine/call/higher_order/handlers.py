@@ -38,7 +38,6 @@ class Handling(NamedTuple):
     thread: on which the implementation runs. takes_off: the mode or transform that is taken off for it.
     layer: that transform; its wrappers are taken off tensors when the implementation calls the operator again.
     not_implemented: NotImplemented is what the call returns, because no other handler is asked after this one.
-    mode: whose implementation runs, where others are asked when it returns NotImplemented.
     """
 
     asked: tuple[AskedHandler, ...]
@@ -49,7 +48,6 @@ class Handling(NamedTuple):
     takes_off: str | None = None
     layer: Layer | None = None
     not_implemented: bool = False
-    mode: Mode | None = None
 
     def unwrapped(self, values: tuple[Value, ...]) -> tuple[Value, ...] | None:
         """The tensors without the wrappers of the transform that was taken off; None when none was."""
@@ -74,11 +72,6 @@ class Handlers:
         self._maker = maker
         self._calls = table.universe.higher_order_calls
 
-    @property
-    def asks_subclasses(self) -> bool:
-        """True if tensor subclasses are asked after a mode whose implementation has returned NotImplemented."""
-        return self._calls.unhandled is not None
-
     def at_python_key(self, values: tuple[Value, ...], thread: Thread) -> Handling:
         """The innermost mode, then the tensors with a ``__torch_dispatch__``, in order."""
         mode = thread.mode
@@ -88,7 +81,7 @@ class Handlers:
             if handling.error is not None or handling.impl is not None or handling.handler is not None:
                 return handling
             asked = handling.asked
-            if not self.asks_subclasses:
+            if self._calls.unhandled is None:  # no subclass is asked then
                 return Handling(asked, asked[-1].impl, thread=thread, not_implemented=True)
         return self.after_mode(values, thread, mode, asked)
 
@@ -108,7 +101,7 @@ class Handlers:
         asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, impl)
         if refuses:
             return Handling((asked,))
-        handling = self._by_mode_rule(mode, impl, asked, inside)._replace(mode=mode)
+        handling = self._by_mode_rule(mode, impl, asked, inside)
         return self._by_fake_mode(handling, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else handling
 
     def _by_mode_rule(self, mode: Mode, impl: HigherOrderImpl, asked: AskedHandler, inside: Thread) -> Handling:
@@ -122,7 +115,7 @@ class Handlers:
         return handling._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
 
     def after_mode(
-        self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...] = ()
+        self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...]
     ) -> Handling:
         """The tensors with a ``__torch_dispatch__``, in order. asked: who has passed the call on before."""
         overloaded = [(position, value) for position, value in enumerate(values, start=1) if value.has(PYTHON)]

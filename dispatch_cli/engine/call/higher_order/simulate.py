@@ -10,7 +10,6 @@ again, or where the call is made below autograd.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import endless
 from dispatch_cli.engine.call.higher_order import errors
@@ -20,7 +19,7 @@ from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.step import KernelStep, Point, calls_anew, ends, follow, hands_over, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Mode, Thread
+from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Selection, Why
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -63,24 +62,8 @@ def simulate_higher_order(
     )
 
 
-class _Ran(NamedTuple):
-    """Outcome of a point: kernels and handlers that ran there.
-
-    not_implemented: NotImplemented is returned. waits: who goes on asking if a call again returns it.
-    """
-
-    hop: HigherOrderHop
-    step: KernelStep
-    not_implemented: bool = False
-    waits: _Waiting | None = None
-
-
-class _Waiting(NamedTuple):
-    """A mode's implementation that has called the operator again: where it was called, and at which step."""
-
-    point: Point
-    mode: Mode
-    hop: HigherOrderHop
+_Ran = tuple[HigherOrderHop, KernelStep]
+"""What ran at a point, and its step."""
 
 
 class _HigherOrderCallee:
@@ -98,7 +81,6 @@ class _HigherOrderCallee:
         self._handlers = Handlers(self._table, state.modes, maker)
         self._maker = maker
         self._records_gradients = records_gradients
-        self._waiting: list[_Waiting] = []
         self.hops: list[HigherOrderHop] = []
         self.deferred: str | None = None
         self.deferred_is_known = True
@@ -108,21 +90,14 @@ class _HigherOrderCallee:
         return self._selector.select(values, thread.keys)
 
     def step(self, point: Point) -> KernelStep:
-        """Step of the implementation at a point; when it returns NotImplemented, of who has called it there."""
-        ran = self._noted(self._run(point))
-        while ran.not_implemented and self._waiting and self._handlers.asks_subclasses:
-            ran = self._noted(self._resumed(self._waiting.pop()))
-        if ran.waits is not None:
-            self._waiting.append(ran.waits)
-        return ran.step
+        """Step of the implementation at a point."""
+        hop, step = self._run(point)
+        self.hops.append(hop._replace(does=step.does, why=step.why))
+        return step
 
     def endless(self, _since: int) -> Error:
         """The error of implementations that call one another for ever."""
         return endless(python=True)
-
-    def _noted(self, ran: _Ran) -> _Ran:
-        self.hops.append(ran.hop._replace(does=ran.step.does, why=ran.step.why))
-        return ran
 
     def _run(self, point: Point) -> _Ran:
         values, thread, _, reached, selection = point
@@ -135,12 +110,6 @@ class _HigherOrderCallee:
         handling = self._handlers.before_dispatch(values, thread) if hop.key == PRE_DISPATCH else None
         return self._resolved(point, hop) if handling is None else self._handled(point, hop, handling)
 
-    def _resumed(self, waiting: _Waiting) -> _Ran:
-        """The mode's implementation has returned the NotImplemented that it got: the tensors are asked."""
-        point = waiting.point
-        handling = self._handlers.after_mode(point.values, point.thread, waiting.mode)
-        return self._handled(point, waiting.hop._replace(resumes=True, impl=None), handling)
-
     # an implementation that was asked for
 
     def _handled(self, point: Point, hop: HigherOrderHop, handling: Handling) -> _Ran:
@@ -148,18 +117,17 @@ class _HigherOrderCallee:
         impl, handler, error = handling.impl, handling.handler, handling.error
         if handler is not None:
             why = Why.DISPATCHER if impl is None or error is not None else Why.HELPER
-            return _Ran(hop, hands_over(handler, why=why, error=error))
+            return hop, hands_over(handler, why=why, error=error)
         if error is not None:
-            return _Ran(hop, raises(error, Why.DISPATCHER))
+            return hop, raises(error, Why.DISPATCHER)
         assert impl is not None, "without an error and a handler, an implementation runs"
         if handling.not_implemented:
-            return _Ran(hop, ends(Why.DECLARED), not_implemented=True)
+            return hop, ends(Why.DECLARED)
         place = ImplKind.TRANSFORM if handling.layer is not None else ImplKind.MODE
         if impl.redispatches and impl.error_at(place) is None and handling.thread is not None:
             step = calls_anew(handling.thread, handling.unwrapped(point.values), Why.DECLARED)
-            waits = None if handling.mode is None else _Waiting(point, handling.mode, hop)
-            return _Ran(hop, step, waits=waits)
-        return _Ran(hop, _ends(impl, place))
+            return hop, step
+        return hop, _ends(impl, place)
 
     # an implementation that resolve_key finds
 
@@ -168,7 +136,7 @@ class _HigherOrderCallee:
         impl = entry.impl
         hop = hop._replace(entry=entry, impl=impl)
         if impl is None:
-            return _Ran(hop, raises(errors.no_kernel(entry), Why.DISPATCHER))
+            return hop, raises(errors.no_kernel(entry), Why.DISPATCHER)
         has_helper = is_autograd_not_implemented(impl.kernel)
         if impl.kind is ImplKind.AUTOGRAD or has_helper:
             needs = self._records_gradients and any(map(_requires_grad, point.values))
@@ -180,7 +148,7 @@ class _HigherOrderCallee:
             at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
             keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
             return self._without_keys(point, hop, keys, Why.DECLARED)
-        return _Ran(hop, _ends(impl, ImplKind.DISPATCH))
+        return hop, _ends(impl, ImplKind.DISPATCH)
 
     def _entry(self, key: str) -> HigherOrderEntry:
         universe = self._table.universe
@@ -202,7 +170,7 @@ class _HigherOrderCallee:
     ) -> _Ran:
         """The operator is called again with keys excluded. then: the error after that."""
         step = calls_anew(point.thread.exclude(keys), why=why)._replace(then=then)
-        return _Ran(hop._replace(excludes=keys), step)
+        return hop._replace(excludes=keys), step
 
 
 def _ends(impl: HigherOrderImpl, place: ImplKind) -> KernelStep:

@@ -65,7 +65,6 @@ class HigherOrderHop(NamedTuple):
     impl: the implementation that runs. needs_gradient: of an autograd implementation, whether the call needs one.
     does, why: what it does with the call, and how that is known.
     excludes: the keys that a call again is made without. takes_off: the mode or transform that is taken off for it.
-    resumes: an earlier step goes on, because the call again returned NotImplemented.
     """
 
     key: str
@@ -79,7 +78,6 @@ class HigherOrderHop(NamedTuple):
     needs_gradient: bool | None = None
     excludes: DispatchKeySet | None = None
     takes_off: str | None = None
-    resumes: bool = False
 
 
 class HigherOrderCall(NamedTuple):
