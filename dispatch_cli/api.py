@@ -382,10 +382,10 @@ def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Appli
     the short form are blocks of their own. What was refused is in the answer.
     Errors: InputError for declarations that are written for another universe or state.
     """
-    from dispatch_cli.engine.history.apply import apply_blocks
+    from dispatch_cli.engine.history.apply import apply
 
     _check_fit(dispatcher, declarations)
-    return apply_blocks(dispatcher, _decided(declarations).steps)
+    return apply(dispatcher, _decided(declarations).steps, drop_blocks=True)
 
 
 def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:

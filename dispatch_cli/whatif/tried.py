@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.history.apply import all_declarations, note_without_changes, refusal_of, rerun
+from dispatch_cli.engine.history.apply import all_declarations, refusal_of, rerun
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.changes.change import (
     Addition,
@@ -49,7 +49,7 @@ class TriedChanges:
             raise refusal_of(error) from None
         self.state = rerun(original, self.declared) if changes else original
         if self.declared.changes is not None and original.declarations.changes is None and len(others) == len(changes):
-            note_without_changes(self.state, original)
+            self.state.unchanged = original
         self.touched: tuple[Touched, ...] = ()
         self.before: TriedChanges | None = None
 

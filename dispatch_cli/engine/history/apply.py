@@ -4,20 +4,19 @@ When something is refused, the caller chooses what happens to the rest, as in Py
 does:
 
 - `apply` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
-  and is of no use but for that.
+  and is of no use but for that. With *drop_blocks* it does what PyTorch does with static initialisers: the error leaves
+  the block's initialiser, so the rest of the block does not run, and the block's ``Library`` object is destroyed, which
+  takes back what it had registered, oldest first. That is not a return to the state before: each of those steps
+  recomputes slots of live tables, and a slot that was stale before the block can be in order after it, or the other way
+  round. Other blocks are not concerned.
 - `apply_all` runs all of a history or nothing: when anything is refused, a checkpoint brings the dispatcher back to
   exactly what it was.
-- `apply_blocks` does what PyTorch does with static initialisers: the error leaves the block's initialiser, so the rest
-  of the block does not run, and the block's ``Library`` object is destroyed, which takes back what it had registered,
-  oldest first. That is not a return to the state before: each of those steps recomputes slots of live tables, and a
-  slot that was stale before the block can be in order after it, or the other way round. Other blocks are not concerned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
@@ -60,7 +59,6 @@ _EARLIER = {
     LibraryHold: "the namespace is taken here",
 }
 _KINDS = {refusal.value: refusal for refusal in Refusal}
-_UNDONE: WeakKeyDictionary[State, State] = WeakKeyDictionary()
 
 
 class Applied(NamedTuple):
@@ -75,11 +73,6 @@ class Applied(NamedTuple):
     of_sources: tuple[RefusedDeclaration, ...] = ()
 
 
-def apply(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
-    """Run every step that is not refused."""
-    return _apply(dispatcher, steps, drop_blocks=False)
-
-
 def apply_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registration, ...]:
     """Run every step; the overrides. Errors: InputError with every refusal, and the dispatcher is as it was."""
     before = dispatcher.checkpoint()
@@ -92,11 +85,6 @@ def apply_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registrati
     return applied.overrides
 
 
-def apply_blocks(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
-    """Run the blocks as PyTorch's static initialisers: one in which something is refused is taken back, by itself."""
-    return _apply(dispatcher, steps, drop_blocks=True)
-
-
 def refuse(problems: tuple[Problem, ...]) -> None:
     """Raise InputError when there are problems; those beyond what a person reads are counted."""
     if len(problems) > MAX_REFUSALS:
@@ -106,7 +94,8 @@ def refuse(problems: tuple[Problem, ...]) -> None:
         raise InputError(problems)
 
 
-def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> Applied:
+def apply(dispatcher: Dispatcher, steps: Iterable[Step], *, drop_blocks: bool = False) -> Applied:
+    """Run every step that is not refused. drop_blocks: a block in which something is refused is taken back."""
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
@@ -307,25 +296,19 @@ def rerun(state: State, new: Declarations) -> State:
     return after
 
 
-def note_without_changes(state: State, before: State) -> None:
-    """Say what a state is without the changes that led to it, where that is known: `without_changes` works it out."""
-    _UNDONE[state] = before
-
-
 def without_changes(state: State) -> State:
     """The state as it would be without the sections ``changes`` of the user's own files; worked out once.
 
     What PyTorch refuses then is left out of it.
     """
-    unchanged = _UNDONE.get(state)
-    if unchanged is None:
+    if state.unchanged is None:
         declarations, changes = state.declarations, state.declarations.changes
         assert changes is not None, "only what files change can be undone"
         earlier = changes._asdict()
         del earlier["made"]
         undone = declarations._replace(**earlier, unchanged=None, changes=None)
-        unchanged = _UNDONE[state] = run(undone, state.source, refusing=False)
-    return unchanged
+        state.unchanged = run(undone, state.source, refusing=False)
+    return state.unchanged
 
 
 def refusal_of(error: ChangeError) -> Refused:

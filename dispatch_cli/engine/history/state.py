@@ -33,12 +33,14 @@ class State:
     refused: what PyTorch refuses of what was extracted from sources.
     variants: the states that the declarations can lead to, of which this is the first, where they have conditions.
     over_assumed: that state is the newest embedded one, because no option or file named one.
+    unchanged: the state without the changes that led to it, where that is known; `without_changes` works it out.
     elsewhere: gives the name of another captured state that has an operator, where nobody named this one.
     """
 
     over_assumed = False
     elsewhere: Callable[[str], str | None] | None = None
     variants: Variants | None = None
+    unchanged: State | None = None
 
     def __init__(
         self,

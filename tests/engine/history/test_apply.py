@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, apply_blocks_to, apply_to, load, universes
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.apply import apply_blocks
+from dispatch_cli.engine.history.apply import apply
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
@@ -89,7 +89,7 @@ def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) ->
 def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
     steps = _steps("demo", [[["impl", "CPU", "first"]], [["impl", "CPU", "second"], ["impl", "NoSuchKey", "third"]]])
-    applied = apply_blocks(dispatcher, steps)
+    applied = apply(dispatcher, steps, drop_blocks=True)
     assert [problem.code for problem in applied.problems] == ["unknown-dispatch-key"]
     assert applied.overrides == ()
     assert [
@@ -133,7 +133,7 @@ def _wrong(side: Side, histories: Any, answers: Any) -> list[str]:
     for number, (blocks, after) in enumerate(zip(histories, answers, strict=True)):
         dispatcher, name = Dispatcher(side.universe), OperatorName(f"blocks{number}::foo")
         for block, theirs in zip(blocks, after, strict=True):
-            applied = apply_blocks(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"))
+            applied = apply(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"), drop_blocks=True)
             error = applied.problems[0].message if applied.problems else None
             holds = name not in dispatcher or not dispatcher.stale_entries(name)
             ours = (error, dump_registrations(dispatcher, name), dump_table(dispatcher, name), holds)
