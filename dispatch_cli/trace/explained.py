@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.chain import CallSimulator
+from dispatch_cli.engine.call.simulate import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection

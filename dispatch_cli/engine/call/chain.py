@@ -1,15 +1,14 @@
-"""The kernels of a call of an operator with kernels in C++, and the handler in Python that gets the call."""
+"""The kernels of a call of an operator with kernels in C++."""
 
 from __future__ import annotations
 
 import re
 
 from dispatch_cli.engine.call import errors
-from dispatch_cli.engine.call.fake_dispatch import FakeCall
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
 from dispatch_cli.engine.call.step import (
+    Followed,
     KernelStep,
     Moment,
     Point,
@@ -21,7 +20,7 @@ from dispatch_cli.engine.call.step import (
     raises,
 )
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Mode, Thread
+from dispatch_cli.engine.call.thread import Mode, Thread
 from dispatch_cli.engine.call.trace import (
     Does,
     End,
@@ -48,12 +47,8 @@ _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
 """End of the debug text of a kernel that Python code has registered."""
 
 
-HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
-"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
-
-
-class CallSimulator:
-    """Simulates calls of one operator, from kernel to kernel. Errors: Refused for an unknown operator.
+class KernelChain:
+    """Follows calls of one operator from kernel to kernel. Errors: Refused for an unknown operator.
 
     hops: the kernels of the last call up to its end, or up to the handler in Python that gets it.
     python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
@@ -81,17 +76,16 @@ class CallSimulator:
             selection = self.select(values, thread, unboxed=not self._boxed)
         else:
             selection = self._selector.given(values, given, thread.keys)
-        end, values, thread, later = follow(self, values, thread, selection)
-        if end.kind is EndKind.HANDLER and end.handler is not None and end.handler.name in HANDLERS:
-            end = HANDLERS[end.handler.name](self, values, thread).after(end)
+        followed = follow(self, values, thread, selection)
+        end, later = self.handled(followed), followed.later
         computes = end.error is None and (end.fake is not None or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION))
         if later is not None and computes:
             end = End(EndKind.ERROR, error=later, fake=end.fake)
         return tuple(self.hops), end
 
-    def of_other(self, name: OperatorName, options: Options) -> CallSimulator:
-        """A simulator of another operator, which a kernel calls."""
-        return CallSimulator(self.state, name, self.maker, options)
+    def handled(self, followed: Followed) -> End:
+        """The end of a call, once a handler in Python has got it."""
+        return followed.end
 
     def select(self, values: tuple[Value, ...], thread: Thread, unboxed: bool) -> Selection:
         """The selection of a call. unboxed: the keys of a generator count."""

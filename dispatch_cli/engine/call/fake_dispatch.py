@@ -8,9 +8,9 @@ fallbacks are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.chain import KernelChain
 from dispatch_cli.engine.call.fake_tensor_mode import (
     INPLACE_VIEW,
     LIFTS,
@@ -36,9 +36,6 @@ from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import has_tensors, writes
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.call.chain import CallSimulator
 
 NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
 """Functions of the mode that return NotImplemented for sparse tensors."""
@@ -103,7 +100,7 @@ def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], option
 class FakeCall:
     """A call that FakeTensorMode takes. values, thread: with which it does."""
 
-    def __init__(self, call: CallSimulator, values: tuple[Value, ...], thread: Thread) -> None:
+    def __init__(self, call: KernelChain, values: tuple[Value, ...], thread: Thread) -> None:
         self.call = call
         self.operator = call.operator
         self.schema, self.tags = call.operator.schema, call.operator.tags
@@ -239,7 +236,7 @@ class FakeCall:
     def _run(self, path: FakePath, values: tuple[Value, ...], thread: Thread, options: Options) -> Result:
         """A call inside of the mode. Of a generated kernel, the operator that it calls is called in its turn."""
         name, tags, schema = self.operator.name, self.tags, self.schema
-        hops, end = self.call.of_other(name, options).run(values, thread)
+        hops, end = KernelChain(self.call.state, name, self.maker, options).run(values, thread)
         last, error = hops[-1], end.error
         kernel, called, first = last.live.kernel, (name, tags), (last.slot, last.live)
         outcome = FakeOutcome(
@@ -254,7 +251,7 @@ class FakeCall:
             values = without_results(schema, values)
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
-            hops, end = self.call.of_other(other, options).run(values, thread)
+            hops, end = KernelChain(self.call.state, other, self.maker, options).run(values, thread)
             if end.error is not None and end.error.type == errors.NOT_IMPLEMENTED:
                 error = end.error
             last, name = hops[-1], other

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.chain import CallSimulator
+from dispatch_cli.engine.call.chain import KernelChain
+from dispatch_cli.engine.call.fake_dispatch import FakeCall
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
+from dispatch_cli.engine.call.step import Followed
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import WRAPPER_OF, Contexts, Thread
-from dispatch_cli.engine.call.trace import Call
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
+from dispatch_cli.engine.call.trace import Call, End, EndKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -25,6 +28,18 @@ from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
+HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
+"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
+
+
+class CallSimulator(KernelChain):
+    """Simulates calls of one operator, with the handler in Python that gets them."""
+
+    def handled(self, followed: Followed) -> End:
+        """The end of a call, once a handler in Python has got it."""
+        end = followed.end
+        handler = HANDLERS.get(end.handler.name) if end.kind is EndKind.HANDLER and end.handler is not None else None
+        return end if handler is None else handler(self, followed.values, followed.thread).after(end)
 
 
 def simulate(

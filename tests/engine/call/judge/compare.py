@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.chain import CallSimulator
+from dispatch_cli.engine.call.simulate import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
