@@ -63,10 +63,16 @@ def with_answers(extractions: Sequence[Extraction]) -> list[Extraction]:
 
 
 def _answered(item: Extracted, answers: Mapping[str, _When]) -> Extracted:
-    if not item.when or not isinstance(item, ExtractedKernel | OperatorFunction):
-        return item
-    when = tuple(dict.fromkeys(part for condition in item.when for part in _parts(condition, answers)))
-    return item._replace(when=when)
+    if isinstance(item, ExtractedBlock | ExtractedKernel | OperatorFunction):
+        item = item._replace(when=_answered_conditions(item.when, answers))
+    if isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
+        block = item.block._replace(when=_answered_conditions(item.block.when, answers))
+        item = item._replace(block=block)
+    return item
+
+
+def _answered_conditions(when: _When, answers: Mapping[str, _When]) -> _When:
+    return tuple(dict.fromkeys(part for condition in when for part in _parts(condition, answers)))
 
 
 def _parts(condition: Condition, answers: Mapping[str, _When]) -> Iterator[Condition]:

@@ -171,6 +171,8 @@ derivative("built")
 derivative("gone")
 if hasattr(torch.ops.ns, "gone"):
     lib.impl("gone", lambda x: x.clone(), "CUDA")
+if isinstance(getattr(torch.ops.ns, "built", None), torch._ops.OpOverloadPacket):
+    torch.library.Library("ns", "IMPL").impl("built", lambda x: x.clone(), "CUDA")
 """
 BUILT = """
 #if WITH_NS
@@ -188,8 +190,9 @@ def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> N
     (tmp_path / "b.cpp").write_text(BUILT, "utf-8")
     report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC101", "--format", "json").out)
     assert report["findings"] == []
-    (built,) = json.loads(call("extract", str(tmp_path), "--format", "json").out)["operators"][:1]
-    assert (built["name"], built["when"]) == ("ns::built", "WITH_NS")
+    extracted = json.loads(call("extract", str(tmp_path), "--format", "json").out)
+    assert (extracted["operators"][0]["name"], extracted["operators"][0]["when"]) == ("ns::built", "WITH_NS")
+    assert [block["when"] for block in extracted["libraries"] if block["kind"] == "IMPL"] == ["WITH_NS"]
 
 
 GUARDED = """

@@ -181,6 +181,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def is_instance(value: Value, kinds: Value) -> bool | None:
     """``isinstance`` of a value that is known; None where that is not known."""
+    if isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 3:
+        return kinds == Dotted("torch._ops.OpOverloadPacket") or None
     if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
         return None
     answers: list[bool | None] = []

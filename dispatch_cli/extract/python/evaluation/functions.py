@@ -14,7 +14,7 @@ from dispatch_cli.extract.python.evaluation.methods import (
     path_function,
     searched_folders,
 )
-from dispatch_cli.extract.python.evaluation.options import is_type
+from dispatch_cli.extract.python.evaluation.options import conditional, is_type
 from dispatch_cli.extract.python.evaluation.values import (
     Bound,
     ClassValue,
@@ -119,6 +119,11 @@ class PythonFunctions:
             plain = isinstance(given[1], str) and not given[1].startswith("__")
             if plain and given[1] not in given[0].attributes:
                 return given[2]
+        if name == "getattr" and len(given) == 3 and isinstance(given[1], str) and _is_operator_namespace(given[0]):
+            is_there = self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
+            test = self._reader.truth_of(is_there, node)
+            operator = self._attribute(given[0], given[1], call)
+            return conditional([test], operator, given[2]) if not isinstance(test, bool) else operator
         if name == "getattr" and len(given) >= 2:
             return self._run.pairs(given[0], given[1], lambda owner, attribute: self._attribute(owner, attribute, call))
         if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
@@ -126,14 +131,16 @@ class PythonFunctions:
                 return True
             if given[0].name == "torch.ops":
                 return True  # each name is a namespace there
-            if given[0].name.startswith("torch.ops.") and given[0].name.count(".") == 2:
-                return self._has_operator(given[0].name.removeprefix("torch.ops."), given[1], call)
+            if _is_operator_namespace(given[0]):
+                return self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
         if name == "hasattr" and given and isinstance(given[0], Bound) and isinstance(given[0].owner, LibraryValue):
             return False if (given[0].name, *given[1:]) == ("m", "name") else Opaque(node)  # a _DispatchModule
         if name == "isinstance" and len(given) == 2:
-            known = names.is_instance(given[0], given[1])
-            return Opaque(node) if known is None else known
+            return self._run.each(
+                given[0],
+                lambda value: Opaque(node) if (known := names.is_instance(value, given[1])) is None else known,
+            )
         if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
             return True
         if name == "type" and given == [None]:
@@ -157,3 +164,8 @@ class PythonFunctions:
             except (ValueError, OverflowError):
                 return Opaque(node)
         return Opaque(node)
+
+
+def _is_operator_namespace(value: Value) -> bool:
+    """True for ``torch.ops.my``."""
+    return isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 2

@@ -125,6 +125,8 @@ class Operations:
             return same is isinstance(kind, ast.Is | ast.Eq)
         if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (left is None or right is None):
             other = right if left is None else left
+            if isinstance(other, Dotted) and other.name.startswith("torch.ops."):
+                return not isinstance(kind, ast.Is | ast.Eq)
             if isinstance(other, Opaque) or (isinstance(other, Dotted) and other.name not in self._run.modules):
                 return Opaque(node)
             return (other is None) is isinstance(kind, ast.Is | ast.Eq)
