@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
-from dispatch_cli.answers.errors.case import NO_KERNEL_RULES, Case, case_of
-from dispatch_cli.answers.errors.conclude import Fact, Proof
-from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, advice, filled
+from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, filled
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
@@ -32,22 +31,13 @@ TELL_THE_AUTHOR = (
 """The advice to a user who cannot fix the error."""
 UNNAMED_OPERATOR = OperatorName("the operator")
 """In place of the name in a text that names a key alone."""
-TO_CPU = "Move the tensors to the CPU for this call: `x.to('cpu')`."
-NEWER_BACKEND = "Use a newer package of the backend: kernels are added in each release."
 HANDLED = (
     "This is an earlier error: while it was handled, another one was raised, of which no sentence is known here. "
     "They need not have the same cause."
 )
-EXPLAIN_ELSEWHERE = "Explain it over the state of its own PyTorch: `--base`."
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
-
-COMPILED = re.compile(
-    r"torch[/\\](?:_dynamo[/\\](?:convert_frame|symbolic_convert)|_?export[/\\])|\btorch\.compile\("
-    r"|torch\._(?:dynamo|inductor)\.exc|backend='\w{1,60}' raised"
-)
-"""In the traceback of a program that torch.compile or torch.export runs."""
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 PYTORCHS = ("aten", "prim", "prims", "quantized")
@@ -82,9 +72,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
-    flags = (*(("in_compile",) if COMPILED.search(pasted.text) else ()), *_dtype_flags(dict(first.details)))
     is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
-    flags = (*flags, "pytorchs" if is_pytorchs else "packages")
+    flags = (*_dtype_flags(dict(first.details)), "pytorchs" if is_pytorchs else "packages")
     asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, _newest_first(universe))
@@ -99,7 +88,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         backend_name=None,
         details=first.details,
         warning=message.warning,
-        source=message.source,
         says=filled(message.says, *names),
         means=filled(message.means, *names),
         facts=(),
@@ -176,20 +164,18 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     shown = printed_table(universe, text)
     case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
     facts = tuple(conclude.facts(case))
+    kinds = [fact.kind for fact in facts]
     newer = _first_with_kernel(state, name, case, report.version)
-    not_built = any(fact.kind == conclude.NOT_BUILT for fact in facts)
+    details = (*text.details, *conclude.details(case, kinds, newer, report.version))
+    given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user)
     return replace(
         report,
         key=None if text.key is None else key,
         backend_name=case.backend_name,
         says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
         facts=facts,
-        user=(
-            *conclude.steps(case, facts, newer, report.version),
-            *advice(MESSAGES[text.kind].user, str(name), key, text.details),
-        )
-        or (TELL_THE_AUTHOR,),
-        author=() if not_built else report.author,
+        user=advice(given, str(name), key, details) or (TELL_THE_AUTHOR,),
+        author=() if conclude.NOT_BUILT in kinds else report.author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )
@@ -203,15 +189,15 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    elsewhere = EXPLAIN_ELSEWHERE
+    details = [("unnamed_key" if key == UNNAMED else "unknown_key", "")]
     if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
-        elsewhere = NEWER_BACKEND
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
+    if kernels is None or "CPU" in kernels:
+        details += [("moved_to", "CPU"), ("moved_by", "`x.to('cpu')`")]
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
-    user = (TO_CPU,) if "CPU" in ("CPU" if kernels is None else kernels) else ()
-    return replace(report, means=means + there, user=(*user, elsewhere))
+    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, None, key, details))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:

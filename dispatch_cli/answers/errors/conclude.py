@@ -1,20 +1,31 @@
-"""Conclusions about a slot where a call ended: facts, and steps for who calls the operator.
+"""Conclusions about a slot where a call ended: what the text shows and the loaded state has there, facts, and steps.
 
 General rules about kinds of keys, over what the text shows, and else over what the loaded state says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.case import MKLDNN, Case
-from dispatch_cli.answers.errors.messages import NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
-from dispatch_cli.answers.errors.printed import TextVersion
+from dispatch_cli.answers.errors.messages import MESSAGES, NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
+from dispatch_cli.answers.errors.printed import PrintedTable, TextVersion
+from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, UNDEFINED, UNNAMED_BACKEND, Universe
 
+EMPTY = OperatorName("aten::empty", "memory_format")
+FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
+"""Operators with kernels of every backend: they make its tensors."""
+MKLDNN = "MkldnnCPU"
+"""The one key of a kind of CPU tensors that is not per backend."""
+NO_KERNEL_RULES = (Rule.MISSING, Rule.FALLBACK, Rule.AMBIGUOUS, Rule.NOT_KNOWN)
+"""The rules by which a slot has no kernel of the operator, or none that is known."""
 DENSE, SPARSE, CSR, QUANTIZED, NESTED = "Dense", "Sparse", "SparseCsr", "Quantized", "NestedTensor"
 KINDS_OF_TENSORS = {
     DENSE: "dense",
@@ -34,6 +45,129 @@ READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
 """Number of keys from which on only the first are named."""
+
+
+class Case(NamedTuple):
+    """Knowledge of the slot where a call ended.
+
+    functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
+    for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
+    own: the given files define the operator. kernels: the backend keys with a kernel of the operator; None where that
+    is not known. in_text: the text shows them. partial: of other backend keys it is not known whether they have one.
+    meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
+    state; None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of
+    a build with that backend. factory: every backend has the operator. makes: the call is told where its result is to
+    be. tags: its tags.
+    """
+
+    universe: Universe
+    text: ErrorText
+    operator: str
+    key: str
+    functionality: str
+    backend: str | None
+    backend_name: str | None
+    over: str
+    own: bool
+    kernels: tuple[str, ...] | None
+    in_text: bool
+    partial: bool
+    meta: bool
+    pytorchs: bool
+    rule: Rule | None
+    declared: bool
+    built: bool
+    factory: bool
+    makes: bool
+    tags: tuple[str, ...]
+
+    @property
+    def reproduced(self) -> bool:
+        """True if the state holds at the slot what the text says; of a fallback that raises, that it is there."""
+        called = self.text.kind != NOT_ON_DEVICE or self.rule is not Rule.MISSING
+        return called and self.rule in MESSAGES[self.text.kind].rules
+
+    @property
+    def here(self) -> bool:
+        """True if the state has a kernel there, where the text says that there is none."""
+        return self.rule is not None and self.rule not in NO_KERNEL_RULES
+
+    @property
+    def is_backend(self) -> bool:
+        """True for a key that tensors of a device bring, and that is no part of a call above the kernels."""
+        return self.key != UNDEFINED and autograd_key_of(self.universe, self.key) is not None
+
+    def devices(self, functionality: str) -> tuple[str, ...]:
+        """The backends, but Meta, where there is a kernel for tensors of one kind."""
+        parts = (self.universe.runtime_parts[key] for key in self.kernels or ())
+        return tuple(backend for kind, backend in parts if kind == functionality and backend not in (None, META))
+
+    def other_kinds(self) -> tuple[str, ...]:
+        """The kinds of tensors for which there are kernels on the same device."""
+        if self.backend is None:
+            return ()
+        others = (key for key in self.kernels or () if key != self.key)
+        same = (key for key in others if device_of(self.universe, key) == self.backend)
+        return tuple(self.universe.runtime_parts[key][0] for key in same)
+
+
+def case_of(
+    state: State, name: OperatorName, key: str, text: ErrorText, shown: PrintedTable, backend: str | None
+) -> Case:
+    """The case of a text about a slot. backend: the text's name of PrivateUse1."""
+    dispatcher = state.dispatcher
+    universe, known = dispatcher.universe, name in dispatcher
+    own = str(name) in {str(operator) for operator in state.own_operators()} and not _is_pytorchs(state, name)
+    definition = dispatcher.operator(name).definition if known else None
+    table = dispatcher.table(name) if known else None
+    entry = None if table is None else table[key]
+    rule = dispatcher.operator(name).live[key].rule if known else None
+    kernels = shown.kernels(universe)
+    in_text = kernels is not None
+    if kernels is None and table is not None and rule in MESSAGES[text.kind].rules:
+        filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
+        kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
+    declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
+    return Case(
+        universe=universe,
+        text=text,
+        operator=str(name),
+        key=key,
+        functionality=UNDEFINED if key == UNDEFINED else universe.runtime_parts[key][0],
+        backend=device_of(universe, key),
+        backend_name=backend or (None if universe.backend_name == UNNAMED_BACKEND else universe.backend_name),
+        over=" with ".join(state.over) if state.over and not own else "The state of the given files",
+        own=own,
+        kernels=kernels,
+        in_text=in_text,
+        partial=in_text and not shown.shows_backends(universe),
+        meta=in_text and shown.may_have(META),
+        pytorchs=_is_pytorchs(state, name),
+        rule=rule,
+        declared=declared,
+        built=_is_built(state, device_of(universe, key)),
+        factory=name in FACTORIES,
+        makes=table is not None and BACKEND_SELECT in table.active,
+        tags=() if definition is None else definition.tags,
+    )
+
+
+def device_of(universe: Universe, key: str) -> str | None:
+    """The backend of a key's tensors; None for keys of no one device."""
+    return "CPU" if key == MKLDNN else None if key == UNDEFINED else universe.runtime_parts[key][1]
+
+
+def _is_built(state: State, backend: str | None) -> bool:
+    """True if the state has a backend: it can make tensors of it."""
+    made = backend in state.dispatcher.universe.backends and EMPTY in state.dispatcher
+    return made and state.dispatcher.table(EMPTY)[backend or ""].rule is Rule.KERNEL
+
+
+def _is_pytorchs(state: State, name: OperatorName) -> bool:
+    """True for an operator of PyTorch, and not of a library or a file, by its namespace."""
+    own = {str(name), *map(str, state.own_operators())}
+    names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
+    return name.namespace == "aten" or any(OperatorName.parse(other).namespace == name.namespace for other in names)
 
 
 class Proof(Enum):
@@ -69,6 +203,16 @@ class Fact(NamedTuple):
 
 NOT_BUILT = "pytorch-not-built"
 """The kernel is written, and this PyTorch lacks it: no registration helps."""
+LIKELY = {
+    "not-built": "the package that has {operator} was built without {device}",
+    NOT_BUILT: "this PyTorch was built without {device}",
+    "no-extension": "the compiled part of the package, which has the kernels, was not built or not loaded",
+    "left-out": "this build leaves {operator} out, as one for phones with the operators of one model does, or this "
+    "PyTorch is older than the kernel",
+    "not-loaded": "the backend {device} is not loaded: no kernel in this process creates tensors on it",
+    "not-written": "nobody has written {operator} for {tensors} yet",
+}
+"""The usual reasons why a kernel is missing, by the kind of the fact."""
 
 
 def facts(case: Case) -> Iterator[Fact]:
@@ -154,7 +298,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if case.kernels is None:
         is_told = case.text.kind == NO_KERNEL
     else:
-        is_told = not kinds and case.key not in case.kernels and (bool(others) or _lacks_all(case))
+        is_told = not kinds and case.key not in case.kernels and (bool(others) or not case.partial)
     if not is_told:
         return None
     if (case.factory or creates) and backend != "CPU":
@@ -170,36 +314,11 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
 
 
-def _lacks_all(case: Case) -> bool:
-    """True if a whole table without a kernel for dense tensors tells the reason.
-
-    It does not for an operator of PyTorch that the state lacks too, and for one that has kernels at autograd keys.
-    """
-    return not case.partial and (case.here or not (case.pytorchs or case.autograd))
-
-
 def _likely(case: Case, kind: str) -> Fact:
     """A conclusion that may be wrong, and says so."""
-    backend = case.backend or ""
-    device = _device(case, backend)
-    keys: tuple[str, ...] = (backend,)
-    match kind:
-        case "not-built":
-            text = f"the package that has {case.operator} was built without {device}"
-        case "pytorch-not-built":
-            text = f"this PyTorch was built without {device}"
-        case "no-extension":
-            text = "the compiled part of the package, which has the kernels, was not built or not loaded"
-        case "left-out":
-            text = (
-                f"this build leaves {case.operator} out, as one for phones with the operators of one model does, or "
-                "this PyTorch is older than the kernel"
-            )
-        case "not-loaded":
-            text = f"the backend {device} is not loaded: no kernel in this process creates tensors on it"
-        case _:
-            keys = (case.key,)
-            text = f"nobody has written {case.operator} for {_tensors(case)} yet"
+    device = _device(case, case.backend or "")
+    keys = (case.key if kind == "not-written" else case.backend or "",)
+    text = LIKELY[kind].format(operator=case.operator, device=device, tensors=_tensors(case))
     return Fact(kind, keys, Proof.LIKELY, f"Probably {text}.")
 
 
@@ -210,163 +329,58 @@ def _here(case: Case) -> Fact:
     return Fact("here", (case.key,), Proof.STATE, text)
 
 
-def steps(case: Case, shown: Sequence[Fact], newer: str | None, version: TextVersion) -> tuple[str, ...]:
-    """Steps for who calls the operator, the best first.
+def details(case: Case, kinds: Collection[str], newer: str | None, version: TextVersion) -> Iterator[tuple[str, str]]:
+    """What the advice for slots in `messages.txt` depends on: conditions, and names for its sentences.
 
-    shown: its facts. newer: the first PyTorch, newer than the text as far as that is known, with the missing kernel.
+    kinds: those of the facts. newer: the first PyTorch, newer than the text as far as that is known, with the missing
+    kernel.
     """
-    is_older = version.older_than_all or version.nearest is not None
-    return tuple(dict.fromkeys(_steps(case, [fact.kind for fact in shown], newer, is_older)))
-
-
-def _steps(case: Case, kinds: Sequence[str], newer: str | None, is_older: bool) -> Iterator[str]:
-    if "no-tensors" in kinds:
-        yield "Find out which list of tensors is empty, or which tensor is undefined, and skip the call in this case."
-    if "here" in kinds and case.declared:
-        yield (
-            "Before the call, load the library that the files describe, in the same version: it registers the missing "
-            "kernel."
-        )
-    not_built = NOT_BUILT in kinds
-    upgrade = None
-    if newer is not None and not case.factory and "no-data" not in kinds:
-        missing = "a batching rule there" if "Batched" in case.key else "the missing kernel"
-        if is_older:
-            upgrade = f"Install a newer PyTorch: {newer} has {missing}."
-        else:
-            upgrade = f"Install a newer PyTorch, if yours is older than {newer}: {newer} has {missing}."
-    if upgrade is not None and is_older and not not_built:
-        yield upgrade
-    yield from _of_build(case, kinds)
-    dense = case.devices(DENSE)
-    on_device = case.text.kind == NO_KERNEL and case.functionality == DENSE and case.backend not in ("CPU", META)
-    if on_device and case.pytorchs and not case.makes and (case.kernels is None or "CPU" in dense):
-        yield (
-            f"Check that all tensors of the call, weights too, are on {_device(case, case.backend or '')}: if some are "
-            "on another device, PyTorch may choose an operator that does not support it."
-        )
-    if case.key in RAISING_FALLBACKS and case.text.kind == NOT_ON_DEVICE:
-        if not case.pytorchs:
-            yield f"Install a build of the package with {case.operator} that has a kernel for {case.key}."
-        yield (
-            f"Set the environment variable PYTORCH_ENABLE_{case.key}_FALLBACK=1 before torch is imported: the CPU then "
-            f"runs the operators that {case.key} cannot, if they have a kernel for it, which is slower."
-        )
-    if case.is_backend and case.key != META:
-        yield from _of_layout(case)
-        yield from _of_device(case)
-    if upgrade is not None and (not_built or not is_older):
-        yield upgrade
-    elif upgrade is None and case.pytorchs and not case.built and "not-written" in kinds:
-        yield "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
-    yield from _around(case)
-    if case.kernels is None and case.text.kind == NO_KERNEL and case.is_backend and case.key != META:
-        yield (
-            "If this is only a part of the error text, explain all of it: the list after 'is only available for these "
-            "backends' shows which backends have a kernel."
-        )
-
-
-def _of_build(case: Case, kinds: Sequence[str]) -> Iterator[str]:
-    """The packages and builds to install or to import."""
-    backend = case.backend or ""
-    device = _device(case, backend)
-    for kind in kinds:
-        match kind:
-            case "pytorch-not-built" if "MPS" in case.devices(DENSE):
-                yield f"This is a build for macOS, where there is no {device}: use the device 'mps' or 'cpu'."
-            case "pytorch-not-built":
-                only = " Builds with MPS are for macOS only." if backend == "MPS" else ""
-                yield f"Install a build of PyTorch for {backend}: https://pytorch.org/get-started/locally/.{only}"
-                if backend == "CUDA":
-                    yield (
-                        "In a C++ program with a libtorch for CUDA: linkers leave torch_cuda out, of which it calls no "
-                        "function. Link it with `-Wl,--no-as-needed`, on Windows with "
-                        "`/INCLUDE:?warp_size@cuda@at@@YAHXZ`."
-                    )
-            case "left-out":
-                yield f"In a build with selected operators, add {case.operator} to the list that it was built from."
-            case "not-loaded":
-                package = f", `import {PACKAGES[backend]}`," if backend in PACKAGES else ""
-                yield f"Import the package of the backend {device}{package} before the first tensor is created."
-            case "not-built":
-                yield (
-                    f"Install a build of the package for {device} that was made for the installed PyTorch: the two "
-                    "versions must match."
-                )
-            case "no-extension":
-                for_ = "" if backend in ("", "CPU") else f" for {device}"
-                yield (
-                    f"Install or build the package again{for_}, for the installed PyTorch. A warning at its import may "
-                    "say why its compiled part was not loaded."
-                )
-            case _:
-                pass
-
-
-def _of_layout(case: Case) -> Iterator[str]:
-    """The tensors as the kernels take them that are there; where nothing is known of kernels, as most take them."""
-    there = {DENSE} if case.kernels is None else {*case.other_kinds()}
-    if case.makes:
-        pass
-    elif case.functionality in (SPARSE, CSR, MKLDNN):
-        if DENSE in there:
-            yield "Make the tensor dense before the call: `x.to_dense()`."
-    elif case.functionality == QUANTIZED and DENSE in there:
-        yield (
-            "Dequantize the tensor before the call: `x.dequantize()`; in a module, with a DeQuantStub before this "
-            "layer."
-        )
-    elif case.functionality == NESTED:
-        yield "Make it dense before the call: `torch.nested.to_padded_tensor(x, 0)`."
-        yield "Or call it for each part, `x.unbind()`, or use `layout=torch.jagged`, which has more operators."
-    elif case.functionality == DENSE and QUANTIZED in there:
-        yield (
-            "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`; in a module, with a QuantStub "
-            "before this layer. Or use a layer that is not quantized."
-        )
-    if case.functionality == SPARSE:
-        yield "If it is the gradient of an embedding, create the embedding with `sparse=False`."
-
-
-def _of_device(case: Case) -> Iterator[str]:
-    """Other devices, where there is a kernel."""
-    devices = tuple(device for device in case.devices(case.functionality) if device != case.backend)
-    if not devices:
-        return
+    backend, kind, functionality = case.backend or "", case.text.kind, case.functionality
+    is_backend = case.is_backend and case.key != META
+    is_dense = functionality == DENSE
+    devices = tuple(device for device in case.devices(functionality) if device != case.backend and is_backend)
     to = ("CPU",) if "CPU" in devices else devices
-    if case.makes:
-        yield f"Create the tensor on {_or(to)}: `device='{_type(case, to[0])}'`."
-    else:
-        calls = " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
-        yield f"Move the tensors to {_or(tuple(_device(case, device) for device in to))} for this call: {calls}."
-
-
-def _around(case: Case) -> Iterator[str]:
-    """Parts of the call to leave out, where the key is none of a device, or Meta."""
-    if case.key == META:
-        module = case.text.detail("module")
-        if module is not None:
-            yield f"Import the Python module that has its fake implementation before the call: `import {module}`."
-        yield "Under torch.compile, not torch.export: exclude the function that calls it, `@torch.compiler.disable`."
-        if not case.pytorchs:
-            yield (
-                "Use a newer release of its package, which may have a fake implementation, or give it one yourself: "
-                f"`@torch.library.register_fake('{case.operator}')`."
-            )
-        if case.text.detail("fake") is None:  # only meta tensors are what weights are before they are loaded
-            yield (
-                "Else, if the tensor should have data: its weights were not loaded, or were offloaded (`device_map`, "
-                "`init_empty_weights`). Load them before the call."
-            )
-    elif case.key in case.universe.covered_by(AUTOGRAD) and case.text.kind != NO_AUTOGRAD:
-        yield (
-            "If no gradient is needed, call it under `torch.inference_mode()`, which excludes the autograd keys; "
-            "`torch.no_grad()` does not."
-        )
-    elif case.key.startswith("Autocast"):
-        device = _type(case, case.key.removeprefix("Autocast"))
-        yield f"Turn autocast off around the call: `with torch.autocast('{device}', enabled=False):`."
+    there = {DENSE} if case.kernels is None else {*case.other_kinds()}
+    if newer is not None and not case.factory and "no-data" not in kinds:
+        yield "newer", newer
+        yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
+    elif case.pytorchs and not case.built and "not-written" in kinds:
+        yield "unwritten", ""
+    if to and case.makes:
+        yield from (("created_on", _or(to)), ("created_by", _type(case, to[0])))
+    elif to:
+        yield "moved_to", _or(tuple(_device(case, device) for device in to))
+        yield "moved_by", " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
+    if backend in PACKAGES:
+        yield "package", PACKAGES[backend]
+    if case.key.startswith("Autocast"):
+        yield "autocast", _type(case, case.key.removeprefix("Autocast"))
+    yield from (("device", _device(case, backend)), ("backend", backend))
+    of_call = is_backend and not case.makes
+    others = kind == NO_KERNEL and is_dense and case.backend not in ("CPU", META) and case.pytorchs and not case.makes
+    conditions = {
+        **dict.fromkeys((kind.replace("-", "_") for kind in kinds), True),
+        "declared": case.declared,
+        "older": version.older_than_all or version.nearest is not None,
+        "on_mac": "MPS" in case.devices(DENSE),
+        "for_mps": backend == "MPS",
+        "for_cuda": backend == "CUDA",
+        "other_than_cpu": backend not in ("", "CPU"),
+        "of_pytorch": case.pytorchs,
+        "elsewhere": others and (case.kernels is None or "CPU" in case.devices(DENSE)),
+        "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
+        "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
+        "quantized": of_call and functionality == QUANTIZED,
+        "nested": of_call and functionality == NESTED,
+        "dense": of_call and is_dense,
+        "coo": is_backend and functionality == SPARSE,
+        "dense_there": DENSE in there,
+        "quantized_there": QUANTIZED in there,
+        "at_meta": case.key == META,
+        "at_autograd": case.key in case.universe.covered_by(AUTOGRAD) and kind != NO_AUTOGRAD,
+        "cut": case.kernels is None and kind == NO_KERNEL and is_backend,
+    }
+    yield from ((name, "") for name, holds in conditions.items() if holds)
 
 
 def _tensor(case: Case) -> str:

@@ -1,7 +1,7 @@
 """Places where PyTorch's messages stand in a text: every template of `messages` that fits.
 
-A long text is searched window by window, and only for the templates of which a window has every word: the time grows
-with the length of the text, whatever is in it. Names of C++ in symbols follow the Itanium C++ ABI, as GCC and Clang do.
+A text is searched only for the templates of which it has every word. Names of C++ in symbols follow the Itanium C++
+ABI, as GCC and Clang do.
 """
 
 from __future__ import annotations
@@ -11,14 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.messages import MESSAGES, TextPattern, patterns
+from dispatch_cli.answers.errors.messages import MESSAGES, patterns
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
-
-WINDOW = 1 << 16
-"""Characters in which a text begins that is looked for."""
-LONGEST = 1 << 14
-"""Characters of the longest text with all that stands between its words."""
 
 _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
 """PyTorch's own place, which it adds to a warning."""
@@ -31,13 +26,13 @@ _PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 class Match(NamedTuple):
     """A text of a kind.
 
-    start: of the operator's name, or of the text. end: of the text. length: of the whole text.
+    begin: of the text. start: of the operator's name, or of the text.
     """
 
     kind: str
+    begin: int
     start: int
     end: int
-    length: int
     operator: str | None
     key: str | None
     details: tuple[tuple[str, str], ...]
@@ -45,32 +40,9 @@ class Match(NamedTuple):
 
 def matches(text: str, gap: str) -> Iterator[Match]:
     """Every place where a template fits, in any order. gap: what may stand between words."""
-    for start, stop in _windows(text):
-        for pattern in _patterns_in(text[start:stop]):
-            for match in _compiled(pattern.text, gap).finditer(text, start, stop):
-                if match.start() < start + WINDOW:
-                    yield _match(pattern.kind, match)
-
-
-def _windows(text: str) -> Iterator[tuple[int, int]]:
-    for start in range(0, len(text), WINDOW):
-        yield start, min(start + WINDOW + LONGEST, len(text))
-
-
-@cache
-def _by_anchor() -> dict[str, list[TextPattern]]:
-    """Templates by the longest of their words: where it is missing, none of them has to be tried."""
-    by_anchor: dict[str, list[TextPattern]] = {}
     for pattern in patterns():
-        by_anchor.setdefault(pattern.words[0], []).append(pattern)
-    return by_anchor
-
-
-def _patterns_in(part: str) -> Iterator[TextPattern]:
-    """The templates of which a part of a text has every word."""
-    for anchor, anchored in _by_anchor().items():
-        if anchor in part:
-            yield from (pattern for pattern in anchored if all(word in part for word in pattern.words))
+        if all(word in text for word in pattern.words):
+            yield from (_match(pattern.kind, match) for match in _compiled(pattern.text, gap).finditer(text))
 
 
 @cache
@@ -82,9 +54,9 @@ def _match(kind: str, match: re.Match[str]) -> Match:
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     return Match(
         kind=kind,
+        begin=match.start(),
         start=match.start("op") if "op" in groups else match.start(),
         end=match.end(),
-        length=match.end() - match.start(),
         operator=_operator(groups),
         key=groups.get("key") or MESSAGES[kind].key,
         details=tuple((name, _detail(name, value)) for name, value in groups.items() if name not in ("op", "key")),

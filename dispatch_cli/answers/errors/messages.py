@@ -6,7 +6,7 @@ Beside them, the patterns that find them, and sentences with the names of a text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,8 @@ from dispatch_cli.answers.errors.template import words
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.text import printed_texts
 
+SLOT = "slot"
+"""The advice that depends on a slot: it has no texts of its own."""
 NO_KERNEL = "no-kernel"
 NO_AUTOGRAD = "no-autograd"
 NO_BATCHING_RULE = "no-batching-rule"
@@ -28,13 +30,12 @@ NOT_DEFINED = "not-defined"
 class Message(NamedTuple):
     """The texts of one kind; ``messages.txt`` says what the fields mean.
 
-    kind: its name in machine formats. source: PyTorch's function or file that prints it.
+    kind: its name in machine formats.
     """
 
     kind: str
     says: str
     templates: tuple[str, ...]
-    source: str
     key: str | None
     means: str
     user: tuple[str, ...]
@@ -58,11 +59,10 @@ def _messages() -> Iterable[Message]:
     for kind, fields in kinds.items():
         yield Message(
             kind,
-            says=fields["says"][0],
+            says=fields.get("says", [""])[0],
             templates=tuple(
                 _SHARED.sub(lambda name: getattr(printed_texts, name[1]), text) for text in fields.get("text", ())
             ),
-            source=fields["by"][0],
             key=fields.get("key", [None])[0],
             means=" ".join(fields.get("means", ())),
             user=tuple(fields.get("user", ())),
@@ -104,7 +104,7 @@ class _Names(dict[str, str]):
 _MISSING = {"op": "the operator", "overload": "of that name", "other_device": "another one", "argument": "an argument"}
 
 
-def filled(text: str, operator: str | None, key: str | None, details: tuple[tuple[str, str], ...]) -> str:
+def filled(text: str, operator: str | None, key: str | None, details: Sequence[tuple[str, str]]) -> str:
     """A sentence of a message with the names of a text; a part in ``[[ ]]`` only where the text has its names."""
     names = _Names(details)
     names |= {name: value for name, value in (("op", operator), ("key", key)) if value is not None}
@@ -117,7 +117,7 @@ def filled(text: str, operator: str | None, key: str | None, details: tuple[tupl
 
 
 def advice(
-    texts: Iterable[str], operator: str | None, key: str | None, details: tuple[tuple[str, str], ...]
+    texts: Iterable[str], operator: str | None, key: str | None, details: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The advice of a message that is for such a text."""
     names = {name for name, _ in details}

@@ -122,13 +122,6 @@ class PrintedTable(NamedTuple):
         """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
         return self.lists(key) and key not in self.lines
 
-    def has_autograd(self, universe: Universe) -> bool:
-        """True if the text shows a kernel of the operator at autograd keys, and not PyTorch's fallbacks alone."""
-        core = {fallback.key for fallback in universe.fallbacks}
-        keys = universe.covered_by(AUTOGRAD)
-        shown = (key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK)
-        return any(key in keys for key in shown) or any(self.lists(key) for key in keys if key not in core)
-
     def lists(self, key: str) -> bool:
         """True if the first line names a key."""
         return self.listed is not None and key in self.listed

@@ -8,9 +8,9 @@ colour. Nothing here believes them: names are data, and lengths are bounded. The
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from itertools import accumulate, islice, pairwise
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
@@ -31,22 +31,12 @@ _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
 _SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
-_ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
-MAX_CHARACTERS = 8 << 20
-"""Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
-MAX_REARRANGED = 1 << 20
-"""Characters of a text of which the lines are put together again; longer ones are read as they are."""
+MAX_CHARACTERS = 1 << 20
+"""Characters of a text that is read; PyTorch's longest errors have a fiftieth of that."""
 MAX_ERRORS = 20
 """Different errors that are taken from one text."""
-MAX_LIST = 40_000
-"""Characters after an error in which its list of keys is looked for."""
-MAX_TABLE = 600_000
-"""Characters after an error in which its table is looked for; a whole one has some 20,000."""
 MAX_LINE = 4000
 """Characters of a line of a dump."""
-MAX_LINES = 1000
-"""Lines of a dump; a whole table has some 140."""
 
 
 class DumpLine(NamedTuple):
@@ -80,27 +70,17 @@ class ErrorText(NamedTuple):
         return dict(self.details).get(name)
 
 
-class _Reading(NamedTuple):
-    """One way to read a text: its errors in order, characters understood, and lines of tables."""
-
-    errors: list[ErrorText]
-    understood: int
-
-    def worth(self) -> tuple[int, int, int]:
-        """Readings with more errors are better, then those that understand more."""
-        shown = sum(len(error.dump) + len(error.available or ()) for error in self.errors)
-        return len(self.errors), self.understood, shown
-
-
-NO_ERROR = re.compile(r"(?m)^(?:[^\n]{0,200}?(?:\b(?:INFO|DEBUG|PASSED|[IDV]\d{4} \d\d:\d\d)\b|\bnote:)|[ \t]*-- ).*$")
-"""Lines of a log that tell of no error, whatever words they have."""
+_NAMED = r"(?:Error|Exception|Warning|Unsupported|Failed)[:(]"
+_NO_ERROR = re.compile(
+    r"(?m)(?:.{0,200}?(?:\b(?:INFO|DEBUG|PASSED|[IDV]\d{4} \d\d:\d\d)\b|\bnote:)|\s*-- )"
+    rf"(?!.*(?:{_NAMED}|\]$))"
+    r"|.{0,300}?(?:\b(?:tensorflow|jax(?:lib)?|xgboost|cupy\w*|pandas)\.[\w.]*\w:|ONNXRuntimeError\b)"
+)
+"""Lines that tell of no error, or of one of another package, whatever words they have; not those of tables."""
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _RAISED = r"[^\n('\"]{0,120}?\b[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
 """Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
-_NAMED = re.compile(r"(?:Error|Exception|Warning|Unsupported|Failed):")
-_ANOTHER = re.compile(r"\b(?:tensorflow|jax(?:lib)?|xgboost|cupy\w*|pandas)\.[\w.]*\w:|\[?ONNXRuntimeError\b")
-_PYTORCHS = re.compile(r"\btorch[./\\]|\ba[tT]en::")
 _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )
@@ -128,29 +108,28 @@ def find_errors(text: str) -> list[ErrorText]:
     together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
-    best = _read(text, GAP)
-    if "\n" in text and len(text) <= MAX_REARRANGED:
-        other = rejoined(text)
-        reading = None if other is None else _read(other.text, GAP)
-        if other is not None and reading is not None and reading.worth() > best.worth():
-            best = reading._replace(
-                errors=[error._replace(line=other.pasted_line(error.line)) for error in reading.errors]
-            )
-        if all(MESSAGES[error.kind].general for error in best.errors):
-            # a line behind the name of an exception may be part of its text
-            exception = _NAMED.search(text)
-            raised = len(text) if exception is None else text.rfind("\n", 0, exception.start()) + 1
-            joined = _read(_HARD_BREAK.sub("", NO_ERROR.sub("", text[:raised]) + text[raised:]), NO_GAP)
-            if joined.errors:
-                best = joined._replace(errors=[error._replace(line=1) for error in joined.errors])
-    named = {error.kind for error in best.errors if error.operator is not None}
-    errors = [error for error in best.errors if error.operator or error.kind not in named]
+    lines = [*enumerate(text.split("\n"), 1)]
+    errors = _read(lines, GAP)
+    if len(lines) > 1:
+        joined = _read(rejoined(lines), GAP)
+        if len(joined) >= len(errors) and _names(joined) != _names(errors):
+            errors = joined
+        if all(MESSAGES[error.kind].general for error in errors):
+            is_raised = re.search(_NAMED, text) is not None
+            broken = "\n".join(line for _, line in lines if is_raised or not _NO_ERROR.match(line))
+            errors = _read([(1, _HARD_BREAK.sub("", broken))], NO_GAP) or errors
+    named = {error.kind for error in errors if error.operator is not None}
+    errors = [error for error in errors if error.operator or error.kind not in named]
     known = [error for error in errors if not MESSAGES[error.kind].general]
     errors = errors if all(map(_is_warning, known)) else known
     handled = max(_handled_to(text), _earlier_to(text))
     last = {error.kind for error in errors if error.line > handled and not _is_warning(error)}
     causes = _NOT_LOADED if last == {"not-defined"} else frozenset()
     return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled and error.kind not in causes))
+
+
+def _names(errors: list[ErrorText]) -> list[tuple[object, ...]]:
+    return [(error.kind, error.operator, error.key, error.details, error.available) for error in errors]
 
 
 def _handled_to(text: str) -> int:
@@ -176,7 +155,7 @@ def is_handled(text: str, error: ErrorText) -> bool:
 
 def lines_of_table(text: str) -> int:
     """Number of lines of a dispatch table in a text, whatever error they belong to."""
-    return sum(1 for _ in dump_lines(plain(text[:MAX_CHARACTERS]).text))
+    return sum(1 for _ in dump_lines(plain([*enumerate(uncoloured(text).split("\n"))]).text))
 
 
 def _is_warning(error: ErrorText) -> bool:
@@ -184,26 +163,26 @@ def _is_warning(error: ErrorText) -> bool:
     return MESSAGES[error.kind].warning or error.detail("loops") is not None
 
 
-def _read(pasted: str, gap: str) -> _Reading:
-    """One reading of a text. gap: what may stand between words."""
-    shown = plain(pasted)
+def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:
+    """One reading of the lines of a text. gap: what may stand between words."""
+    shown = plain(lines)
     text = shown.text
     ordered = _apart(text, gap)
     starts = [match.start for match in ordered] + [len(text)]
     errors: dict[tuple[object, ...], ErrorText] = {}
     for position, match in enumerate(ordered):
-        kind, start, end, _, operator, key, details = match
+        kind, _, start, end, operator, key, details = match
         # texts of several kinds about one slot are one error
         about_slot = operator is not None and MESSAGES[kind].rules
         what = (operator, key or MESSAGES[kind].key) if about_slot else (kind, operator, key, details)
         if what not in errors:
-            rest = text[end : min(starts[position + 1], end + MAX_TABLE)]
+            rest = text[end : starts[position + 1]]
             available, cut = _available(rest)
             table = dict(dump_lines(rest)), available
             errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut)
             if len(errors) == MAX_ERRORS:
                 break
-    return _Reading([*errors.values()], sum(match.length for match in ordered))
+    return [*errors.values()]
 
 
 def _apart(text: str, gap: str) -> list[Match]:
@@ -217,27 +196,10 @@ def _apart(text: str, gap: str) -> list[Match]:
     for match in sorted(matches(text, gap), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
-        if not (is_code or (gap == GAP and _is_logged(text, match)) or _is_of_another(text, match)) and (
-            not separate or match.start >= separate[-1].end
-        ):
+        is_error = gap == NO_GAP or not _NO_ERROR.match(text, text.rfind("\n", 0, match.begin) + 1)
+        if is_error and not is_code and (not separate or match.start >= separate[-1].end):
             separate.append(match)
     return separate
-
-
-def _is_logged(text: str, match: Match) -> bool:
-    """True in a line that tells of no error, and names no exception before the match."""
-    start = match.end - match.length
-    begin = text.rfind("\n", 0, start) + 1
-    return bool(NO_ERROR.match(text, begin)) and not _NAMED.search(text, max(begin, start - 300), start)
-
-
-def _is_of_another(text: str, match: Match) -> bool:
-    """True for an exception of another package, and for a text of Python without a name of PyTorch anywhere near."""
-    start = match.end - match.length
-    if _ANOTHER.search(text, max(text.rfind("\n", 0, start) + 1, start - 300), start):
-        return True
-    needed = any(name == "near_pytorch" for name, _ in match.details)
-    return needed and not _PYTORCHS.search(text, max(start - MAX_LINE, 0), match.end + MAX_LINE)
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:
@@ -247,7 +209,7 @@ def _precedence(match: Match) -> tuple[int, int, int, int]:
 
 def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:
     """The keys that are listed after an error, and whether the list is cut."""
-    listed = _AVAILABLE.search(_BREAKS.sub(" ", rest[:MAX_LIST]))
+    listed = _AVAILABLE.search(_BREAKS.sub(" ", rest))
     if listed is None:
         return None, False
     # a terminal breaks names, too: inside of one there is no space
@@ -268,11 +230,9 @@ def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines that may be part of a dump, as many as one can have."""
-    if "]" not in text:
-        return iter(())
+    """The lines that may be part of a dump."""
     stripped = (line.rstrip(_CLOSING) for line in text.splitlines())
-    return islice((line for line in stripped if len(line) <= MAX_LINE and line.endswith("]")), MAX_LINES)
+    return (line for line in stripped if len(line) <= MAX_LINE and line.endswith("]"))
 
 
 def _line(text: str) -> re.Match[str] | None:
@@ -284,42 +244,38 @@ def _line(text: str) -> re.Match[str] | None:
 
 
 class Plain(NamedTuple):
-    """A text with other lines than the pasted one. ends: the last line of *text* that each pasted line reaches."""
+    """A text with other lines than the pasted one. numbers: for each line, that of the pasted line, from 1."""
 
     text: str
-    ends: tuple[int, ...]
+    numbers: tuple[int, ...]
 
     def line_at(self, offset: int) -> int:
-        """The line of the pasted text, 1-based, that holds what is at *offset* of this one."""
-        return self.pasted_line(self.text.count("\n", 0, offset) + 1)
-
-    def pasted_line(self, number: int) -> int:
-        """The first line of the pasted text that reaches a line of this one, both 1-based."""
-        return bisect_left(self.ends, number) + 1
+        """The line of the pasted text that holds what is at *offset* of this one."""
+        return self.numbers[self.text.count("\n", 0, offset)]
 
 
-def plain(text: str) -> Plain:
-    """Without colours and escapes, so that quotes and line breaks are what they stand for."""
-    text = uncoloured(text)
-    lines = [_unescaped(line, MAX_DEPTH) for line in text.split("\n")]
-    text = "\n".join(lines)
-    text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
-    return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
+def plain(lines: Iterable[tuple[int, str]]) -> Plain:
+    """Lines with their numbers, without escapes, so that quotes and line breaks are what they stand for."""
+    parts = [(number, part) for number, line in lines for part in _unescaped(line, MAX_DEPTH).split("\n")]
+    return Plain("\n".join(part for _, part in parts), tuple(number for number, _ in parts))
 
 
-def rejoined(text: str) -> Plain | None:
-    """A text that a terminal cut at its width, inside of words too, with the lines put together again.
+def rejoined(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Lines that a terminal cut at its width, inside of words too, put together again; none if they do not look so.
 
-    None where the text does not look cut so: several of its lines are then as long as the longest. Lines that begin
-    alike are those of a log, and whole.
+    Several of the lines are then as long as the longest. Lines that begin alike are those of a log, and whole.
     """
-    lines = text.split("\n")
-    width = max(map(len, lines))
-    is_cut = [len(line) == width and line[:HEAD] != after[:HEAD] for line, after in pairwise((*lines, ""))]
+    width = max(len(line) for _, line in lines)
+    pairs = pairwise((*lines, (0, "")))
+    is_cut = [len(line) == width and line[:HEAD] != after[:HEAD] for (_, line), (_, after) in pairs]
     if width < NARROWEST or sum(is_cut) < (1 if width in WIDTHS else 2):
-        return None
-    joined = "".join(line if cut else f"{line}\n" for line, cut in zip(lines, is_cut, strict=True))
-    return Plain(joined, tuple(accumulate((1, *(not cut for cut in is_cut[:-1])))))
+        return
+    begun: list[str] = []
+    for (number, line), cut in zip(lines, is_cut, strict=True):
+        begun.append(line)
+        if not cut:
+            yield number - len(begun) + 1, "".join(begun)
+            begun = []
 
 
 def uncoloured(text: str) -> str:

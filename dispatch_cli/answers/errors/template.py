@@ -25,6 +25,8 @@ _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 _NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
 _ON_DEVICE = r"(?:torch\.(?:(?:cuda|hip|xpu|mps)\.)?|[A-Z]{2,8}(?=[A-Z][a-z]))"
 """Begins the name of a type of tensors: a module of torch, or a backend."""
+_DTYPE = r"(?<=[.A-Z])[A-Z][a-z]\w{1,20}"
+"""A dtype behind that."""
 _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 """Names of modules that packages of backends add to torch."""
 
@@ -40,13 +42,9 @@ HOLES = {
     # the target of a traced call: an operator, or a function of Python
     "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
     r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)|\w{1,100})",
-    "converted_op": r"(?P<op>\w{1,60}\.\w{1,100}(?:\.\w{1,60})?)",
-    "aten_dot_op": r"(?P<op>aten\.\w{1,100}(?:\.\w{1,60})?)",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
-    # a class of C++ in the name of a type of TorchScript
-    "class_op": r"(?P<op>\w{1,100}\.\w{1,100})",
     # the words of a short text are those of other programs too: it is all that the exception says
     "raised": r"(?<=Error: )",
     "ends": r"(?=['\"`)]{0,3}\.?[ \t]*(?:$|[\n(]))",
@@ -55,15 +53,13 @@ HOLES = {
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
-    # a name of torch; those of CUDA say more
-    "torch_name": rf"(?P<name>(?!_cuda_|{_BACKEND})\w{{1,300}})",
-    "module_of_torch": rf"(?P<name>(?!_C\b|privateuseone\b|classes\b|{_BACKEND})\w{{1,100}}(?:\.\w{{1,100}}){{0,5}})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "backend": rf"(?P<device>{_BACKEND})",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": r"(?P<device>privateuseone)",
+    "stub_device": r"(?P<device>CUDA|HIP|MPS|MTIA|XPU|HPU|PrivateUse1)",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     # a backend, and not a kind of tensors on it
@@ -81,9 +77,6 @@ HOLES = {
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     "class_name": r"(?P<class_name>\w{1,60})",
-    "sparse_layout": r"(?P<layout>Sparse\w{0,20})",
-    # a device in a sentence, not a variable's name
-    "upper_device": r"(?P<device>CPU|CUDA|GPU|MPS|XPU|HPU|NPU|cpu|cuda|gpu)\b",
     # what a schema, and not a saved program, goes on with
     "not_saved": r"(?!\s*Serialized)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
@@ -91,32 +84,20 @@ HOLES = {
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
-    "own_op": r"torch\._ops\.(?!aten\b)(?P<custom>)(?P<op>\w{1,100}\.[\w.]{1,300})",
     "integer_type": r"(?:Char|Byte|U?Int8|(?:un)?signed char|Float8_\w{1,12})",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
-    "number": rf"(?P<dtype>{_NUMBER})",
-    "other_number": rf"(?P<other_dtype>{_NUMBER})",
-    # torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType; where one of two is of another device, that is no dtype
-    "tensor_type": rf"{_ON_DEVICE}(?P<dtype>[A-Z][a-z]\w{{1,20}}?)T(?:ensor|ype)",
-    "other_tensor_type": rf"{_ON_DEVICE}(?P<other_dtype>[A-Z][a-z]\w{{1,20}}?)T(?:ensor|ype)",
+    # long int; torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType, of which the dtype is a part
+    "operand": rf"(?:{_ON_DEVICE})?(?P<dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
+    "other_operand": rf"(?:{_ON_DEVICE})?(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
     "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
-    "prim_op": r"(?P<op>prim::\w{1,60})",
     "written_function": r"(?<![\w.])(?P<function>(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b)[\w.:~]{1,300})",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d)",
-    "status": r"(?P<status>CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|EXECUTION_FAILED|INTERNAL_ERROR))",
-    "cudnn_status": r"(?P<status>CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM)\w{1,60})",
-    "cuda_here": r"(?P<cuda_here>\d{1,3}\.\d{1,3})",
-    "cuda_of_pytorch": r"(?P<cuda_of_pytorch>\d{1,3}\.\d{1,3})",
-    "cpu_library": r"(?P<library>lib\w{1,60}_cpu\.so)",
-    "c_symbol": r"(?P<symbol>(?!_Z)\w{1,100})",
-    "other_torch_dtype": r"(?P<other_dtype>(?:b?float|complex|u?int)\d{1,3})",
-    "acl_dtype": r"DT_(?P<dtype>[A-Z][A-Z0-9]{2,12})",
     "bool_dtype": r"(?P<dtype>bool)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
@@ -143,22 +124,13 @@ HOLES = {
     "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
     "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}(?:7__cxx11|B5cxx11))(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
-    # of CUDA and ROCm
-    "gpu_symbol": r"(?P<symbol>(?:hip|cuda|cu(?:blas|sparse|solver|rand|fft|dnn|pti)|nv(?:rtc|tx|Jit)|__nv|nccl|"
-    r"roc(?:blas|fft|rand|sparse|solver|tx))\w{1,200})",
-    "mkl_symbol": r"(?P<symbol>(?:iJIT|mkl)_\w{1,60})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
-    # PyTorch's own library for GPUs, and those of CUDA
-    "driver_library": r"(?P<library>lib(?:cuda|nvidia-ml)\.so(?:\.1)?)",
     "torch_dylib": r"(?P<library>lib(?:torch|c10)\w{0,20}\.dylib)",
-    "bnb_symbol": r"(?P<symbol>c(?:(?:de)?quantize|adam|gemm|get|lion|igemm|lt|row|extract|double)\w{1,80})",
+    # a function of a package, in one or two words
+    "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",
     "compiled_package": r"(?P<package>[\w-]{1,40})",
-    "gpu_library": r"(?P<library>lib(?:torch(?:_(?:cuda|hip|cpu|python)\w{0,10})?|c10_(?:cuda|hip)|"
-    r"cu(?:blas|dnn|fft|sparse|solver|rand|pti)\w{0,30}|nv(?:rtc|JitLink)[\w-]{0,20}|nccl)\.so[.\d]{0,20})",
-    # a library of a project
-    "so_library": r"(?P<library>[\w.+-]{1,100}\.so)\b",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
 }

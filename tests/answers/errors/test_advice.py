@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.answers.errors.answer import read
+from dispatch_cli.answers.errors.messages import SLOT
 from tests import in_pytorch
-from tests.answers.errors.advice.pieces import STEPS, Piece, entries, pieces, programs
+from tests.answers.errors.advice.pieces import Piece, entries, pieces, programs
 from tests.capture.support import live_sample, torch_python
 from tests.cli.support import ROOT, call
 
 DEPENDS = {
-    STEPS: ("no-kernel", "no-tensors", "no-meta", "no-autograd", "no-batching-rule", "not-on-device", "no-names"),
+    SLOT: ("no-kernel", "no-tensors", "no-meta", "no-autograd", "no-batching-rule", "not-on-device", "no-names"),
 }
 """The kinds whose answers have advice that depends on the slot or place."""
 PROGRAM = "from tests.answers.errors.advice.run import main; main()"

@@ -173,13 +173,6 @@ def test_the_error_that_ended_the_program_is_explained_or_its_cause(between: str
     assert (report.kind, [error.kind for error in report.others]) == (explained, [other])
 
 
-def test_advice_of_a_known_text_depends_on_what_runs_the_program() -> None:
-    text = "TypeError: no implementation found for 'torch.add' on types that implement __torch_function__: [MyTensor]"
-    frame = '  File "/lib/torch/_dynamo/symbolic_convert.py", line 233, in step\n    return f(x)\n'
-    assert not any("torch.compile" in step for step in answered(text).user)
-    assert any("torch.compile" in step for step in answered(frame + text).user)
-
-
 def test_autocast_is_advised_for_the_dtypes_that_it_converts() -> None:
     text = "RuntimeError: expected scalar type {} but found Float"
     assert any("custom_fwd" in step for step in answered(text.format("Half")).user)
@@ -216,7 +209,7 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
     [
         (
             "RuntimeError: grad can be implicitly created only for real scalar outputs but got torch.complex64",
-            "`y.abs()`, or `y.real` and `y.imag`",
+            "of complex ones `y.abs().sum()`",
             "float",
         ),
         (
@@ -224,22 +217,6 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
             "forward input was not a Variable",
             "return None at that position",
             "as many values",
-        ),
-        (
-            "ImportError: /x/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister",
-            "the `nvidia-*` packages are of other versions",
-            "build of the extension",
-        ),
-        (
-            "ImportError: /x/site-packages/nvidia/cusparse/lib/libcusparse.so.12: undefined symbol: "
-            "__nvJitLinkAddData_12_1, version libnvJitLink.so.12",
-            "the `nvidia-*` packages are of other versions",
-            "build of the extension",
-        ),
-        (
-            "ImportError: /x/site-packages/my_cuda.so: undefined symbol: cudaGetDriverEntryPointByVersion",
-            "Install a build of the extension",
-            "`nvidia-*`",
         ),
         (
             "OpCheckError: opcheck(op, ...): test_faketensor failed with When comparing the output of t.g.default on "

@@ -8,8 +8,7 @@ from functools import cache
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
-from dispatch_cli.answers.errors.case import NO_KERNEL_RULES
-from dispatch_cli.answers.errors.conclude import Fact, Proof
+from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Fact, Proof
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, MESSAGES
 from dispatch_cli.answers.errors.printed import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, read
-from dispatch_cli.answers.errors.matches import WINDOW
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, NO_KERNEL
 from dispatch_cli.answers.errors.read import (
     MAX_ERRORS,
@@ -107,17 +106,13 @@ def logged_by_level(text: str) -> str:
     return "\n".join(f"{levels[at % len(levels)]}{line}" for at, line in enumerate(text.splitlines()))
 
 
-def in_html(text: str) -> str:
-    return f"<pre>{text.replace(chr(39), '&#39;').replace('<', '&lt;')}</pre>"
-
-
 def typeset(text: str) -> str:
     return re.sub(r"'([\w:.]+)'", "\u2018\\1\u2019", text)
 
 
 TREATMENTS: tuple[Callable[[str], str], ...] = (
     *(str, message, first_line, without_table, logged, logged_by_level, wrapped, cut_hard),
-    *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, in_html, typeset),
+    *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, typeset),
 )
 
 
@@ -167,7 +162,7 @@ def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
     log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
     (match,) = find_errors(log)
     assert lines_of_table(match) == [f"CPU: {path} [kernel]"]
-    assert plain(r"C:\ops\new").text == r"C:\ops\new"
+    assert plain([(1, r"C:\ops\new")]).text == r"C:\ops\new"
 
 
 def test_how_often_a_text_may_be_escaped() -> None:
@@ -175,7 +170,7 @@ def test_how_often_a_text_may_be_escaped() -> None:
         text = "first\nsecond"
         for _ in range(times):
             text = json.dumps(text)[1:-1]
-        assert (plain(text).text == "first\nsecond") is is_read
+        assert (plain([(1, text)]).text == "first\nsecond") is is_read
 
 
 def test_plain_and_escaped_texts_in_one_log() -> None:
@@ -275,17 +270,10 @@ def test_nothing_is_found(text: str) -> None:
     assert find_errors(text) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("npu", "no-device-module"),
-        ("xla", "no-device-module"),
-        *((name, "no-registration-api") for name in ("tensr", "npus")),
-    ],
-)
-def test_a_name_that_torch_lacks_is_of_a_backend_or_is_not_there(name: str, kind: str) -> None:
-    (match,) = find_errors(f"AttributeError: module 'torch' has no attribute '{name}'")
-    assert match.kind == kind
+@pytest.mark.parametrize(("name", "kinds"), [("npu", ["no-device-module"]), ("tensr", []), ("npus", [])])
+def test_a_name_that_torch_lacks_may_be_that_of_a_backend(name: str, kinds: list[str]) -> None:
+    errors = find_errors(f"AttributeError: module 'torch' has no attribute '{name}'")
+    assert [error.kind for error in errors] == kinds
 
 
 @pytest.mark.slow
@@ -321,12 +309,10 @@ LARGE: dict[str, Callable[[], str]] = {
     "beginnings": lambda: "Could not run\\n" * 80_000,
     "a table": lambda: ARGUMENTS.format("a::b", "CUDA") + "\n" + "CPU: registered at /x.cpp:1 [kernel]\\n" * 30_000,
     "errors": lambda: "\n".join(ARGUMENTS.format("a::b", "CUDA") for _ in range(20_000)),
-    "a log": lambda: "\n".join(log_line(number) for number in range(60_000)),
-    "lines of JSON": lambda: "\n".join(
-        json.dumps({"m": f"{log_line(at)}\n{log_line(at + 1)}"}) for at in range(28_000)
-    ),
+    "a log": lambda: "\n".join(log_line(number) for number in range(6_000)),
+    "lines of JSON": lambda: "\n".join(json.dumps({"m": f"{log_line(at)}\n{log_line(at + 1)}"}) for at in range(3_000)),
 }
-"""Texts of megabytes, made when a test asks for them."""
+"""Texts of about a megabyte, made when a test asks for them."""
 
 
 @pytest.mark.slow
@@ -346,19 +332,12 @@ def test_an_error_at_the_end_of_a_long_log_is_found(kind: str) -> None:
     assert (match.operator, match.key, match.line) == ("a::b", "CUDA", log.count("\n") + 2)
 
 
-@pytest.mark.parametrize("offset", range(-70, 10, 16))
-def test_an_error_across_two_windows_is_found_once(offset: int) -> None:
-    noise = ("x" * 99 + "\n") * 3000
-    (match,) = find_errors(f"{noise[: WINDOW + offset - 1]}\n{ARGUMENTS.format('a::b', 'CUDA')}\n{noise}")
-    assert match.operator == "a::b"
-
-
 @pytest.mark.slow
 def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
     """Lines without any word of an error are not unescaped, so they do not use up what may be."""
     noise = json.dumps({"message": "\n".join(["all is well"] * 100)})
-    log = "\n".join([*[noise] * 5000, escaped(ARGUMENTS.format("a::b", "CUDA"))])
-    assert [(match.operator, match.key, match.line) for match in find_errors(log)] == [("a::b", "CUDA", 5001)]
+    log = "\n".join([*[noise] * 500, escaped(ARGUMENTS.format("a::b", "CUDA"))])
+    assert [(match.operator, match.key, match.line) for match in find_errors(log)] == [("a::b", "CUDA", 501)]
 
 
 def test_the_code_in_a_traceback_is_no_message() -> None:

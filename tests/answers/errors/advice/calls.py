@@ -34,13 +34,12 @@ def tensor_in_place_of_a_number(advice):
     "`x.to(weight.dtype)`",
     "or the model: `model.to(x.dtype)`",
     "call it under `torch.autocast(device_type)`",
-    "Create tensors with the dtype of an argument",
 )
 def product_of_two_dtypes(advice):
     layer, x = torch.nn.Linear(2, 2), torch.ones(2, 2, dtype=torch.bfloat16)
     if "model.to" in advice:
         layer.to(x.dtype)
-    elif "Create" in advice or "weight.dtype" in advice:
+    elif "weight.dtype" in advice:
         x = x.to(layer.weight.dtype)
     with torch.autocast("cpu", enabled="autocast" in advice):
         layer(x)
@@ -64,7 +63,7 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries("mixed-dtypes", "convert their arguments, `x.float()`", "In a torch.autograd.Function: put")
+@tries("mixed-dtypes", "convert their arguments, `x.float()`", "or put `torch.amp.custom_fwd")
 def function_under_autocast(advice):
     options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "put" in advice else {})
 
@@ -76,15 +75,6 @@ def function_under_autocast(advice):
 
     with torch.autocast("cpu"):
         Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
-
-
-@tries("no-numpy", "Detach it before")
-def array_of_a_parameter(advice):
-    x = training(1.0)
-    assert (x.detach() if advice else x).numpy().sum() == 1
-
-
-untried("no-numpy", "Copy it to the CPU before", OTHER)
 
 
 @tries("no-strides", "`x.to_dense()`")
@@ -99,12 +89,6 @@ def strides_of_a_nested_tensor(advice):
     (torch.nested.to_padded_tensor(x, 0) if advice else x).stride()
 
 
-@tries("no-strides", "`x.to_sparse_csr()`, as the text names the layout")
-def indices_of_another_layout(advice):
-    x = torch.eye(2).to_sparse_csc()
-    (x.to_dense().to_sparse_csr() if advice else x).crow_indices()
-
-
 @tries("no-strides", "Give both the same offsets", "Or call it for each part")
 def offsets_of_jagged_tensors(advice):
     x, y = (torch.nested.nested_tensor([torch.ones(3), torch.ones(2)], layout=torch.jagged) for _ in range(2))
@@ -114,7 +98,6 @@ def offsets_of_jagged_tensors(advice):
     assert sum((a - b).values().sum() if a.is_nested else (a - b).sum() for a, b in parts) == 0
 
 
-untried("no-strides", "If a package passes it: a newer release", OTHER)
 untried("not-built", "Install a build of the package for the CUDA", OTHER)
 untried("not-built", "Or move the tensors to the device for which it has code", OTHER)
 untried("mixed-devices", "Create the generator on that device", OTHER)
@@ -219,18 +202,5 @@ def function_without_a_backward(advice):
     Double.apply(training(1.0)).backward()
 
 
-@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
-def attention_without_an_implementation(advice):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
-        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
-
-
-untried("no-attention", "choose an attention that does not use the missing one", OTHER)
-untried("no-attention", "use float16 or bfloat16 on a GPU", OTHER)
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 untried("functionalize-alias", "Newer versions rewrite operators that change a list", "needs another build")
-untried("no-registration-api", "a file or a folder named `torch` is found first", "an explanation")
-untried("wrong-arguments", "A tracer made the call with its own object", "needs a fault of PyTorch")
-untried("no-strides", "a kernel there returns other strides", "needs a fault of PyTorch")

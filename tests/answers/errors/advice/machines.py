@@ -12,12 +12,6 @@ GPU = "needs a GPU"
 OTHER_BUILD = "needs another build"
 
 
-@tries("no-compiler", "`backend='aot_eager'` needs none")
-def compiler_that_is_not_there(advice):
-    torch._inductor.config.cpp.cxx = ("nonexistent-c++",)
-    torch.compile(lambda x: x.sin() + 1, backend="aot_eager" if advice else "inductor")(torch.ones(20))
-
-
 @tries("no-data", "A sparse tensor, or one of oneDNN: call `x.to_dense()` before")
 def address_of_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
@@ -77,12 +71,6 @@ def quantized_tensor_copied(advice):
     torch.zeros(2, 2).copy_(x.dequantize() if advice else x)
 
 
-@tries("no-strides", "Convert it before the call: `x.to_sparse()`, `x.to_sparse_csr()`")
-def indices_of_a_dense_tensor(advice):
-    x = torch.eye(2)
-    assert (x.to_sparse().coalesce() if advice else x).indices().shape == (2, 2)
-
-
 @tries(
     "mixed-dtypes", "Convert the tensor of integers, `x.float()`", "or to the dtype of the other one, `x.to(y.dtype)`"
 )
@@ -99,25 +87,8 @@ def batch_of_products(advice):
     torch.bmm(x, y.float() if advice else y)
 
 
-untried("no-compiler", "Install the Triton of this PyTorch", GPU)
-untried("no-compiler", "Install it, and let PATH lead to it", "needs a machine without a compiler")
-untried("no-compiler", "Install the toolkit of CUDA", "needs CUDA")
-untried("no-compiler", "Use a Python that this PyTorch supports", OTHER_BUILD)
-untried("no-compiler", "Or do without: `backend='aot_eager'`", "as `backend='aot_eager'` needs none, which is tried")
-untried("no-compiler", "Or do not compile", OTHER_BUILD)
-untried("gpu-failure", "Start the program with CUDA_LAUNCH_BLOCKING=1", GPU)
-untried("gpu-failure", "Compare the largest and smallest index", GPU)
-untried("gpu-failure", "compute-sanitizer names the kernel", GPU)
-untried("gpu-failure", "Look at `nvidia-smi` for free memory", GPU)
-untried("gpu-failure", "`nvidia-smi` shows the driver", GPU)
-untried("no-stub", "If the same product works elsewhere", GPU)
-untried("no-stub", "Pass contiguous tensors, `x.contiguous()`, or turn cuDNN off", GPU)
-untried("not-built", "It was compiled for another PyTorch than the installed one", OTHER_BUILD)
 untried("no-device-module", "Move the tensor to the device of the group's backend", GPU)
-untried("no-device-module", "is the number of GPUs that this process sees", GPU)
 untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
-untried("wrong-gradients", "A tensor that was moved, converted or resized", "several causes")
-untried("undefined-symbol", "is the package's library for the CPU", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA the package was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
@@ -136,19 +107,6 @@ untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD
 untried("no-library-file", "names a folder, such as torch", "needs Windows")
 untried("no-library-file", "Often another program's DLL of the same name", "needs Windows")
 untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
-untried("gpu-failure", "Start processes by `spawn`", GPU)
-untried("backward-call", "Call `train()` on the RNN before its forward", GPU)
-untried("no-stub", "is that of the GPU; float8 as e4m3 needs", GPU)
-untried("not-exported", "The sentence says which arguments it does not take", "several causes")
-untried("not-built", "NCCL is in builds of PyTorch with CUDA for Linux only", OTHER_BUILD)
-untried("no-device-module", "Move the tensor to the GPU of this process", GPU)
-untried("no-library-file", "If the program does not read images by torchvision.io", OTHER_BUILD)
 untried("wrong-arguments", "a result that was not computed, or an argument that the caller left out", "a diagnosis")
 untried("not-defined", "Install the PyTorch for which the program", OTHER_BUILD)
-untried("not-exported", "Use a newer release of the converter", OTHER_BUILD)
-untried("mixed-dtypes", "FSDP makes one parameter of those of a module", "needs several processes")
-untried("no-compiler", "Use a newer Triton, with the PyTorch that belongs to it", GPU)
-untried("no-library-file", "Install the torchvision and torchaudio that belong", OTHER_BUILD)
-untried("no-library-file", "The library is part of NVIDIA's driver", GPU)
-untried("undefined-symbol", "The package (bitsandbytes) has found no library", OTHER_BUILD)
 untried("not-exported", "A newer PyTorch or a newer onnxscript may have one", OTHER_BUILD)

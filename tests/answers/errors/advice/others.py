@@ -1,7 +1,6 @@
 """Texts of torch.compile that have no known sentence, of the backward, and others."""
 
 import contextlib
-import importlib
 import time
 import warnings
 
@@ -128,13 +127,6 @@ def value_that_a_module_reads(advice):
         torch.ones(1).item()
 
 
-@tries("no-registration-api", "If it is a submodule: import it by its whole name")
-def submodule_without_an_import(advice):
-    if advice:
-        importlib.import_module("torch.utils.mobile_optimizer")
-    assert torch.utils.mobile_optimizer
-
-
 @tries("bad-registration", "import what it names", since="2.7")
 def annotation_that_is_a_string(advice):
     names = {"torch": torch} if advice else {}
@@ -146,7 +138,7 @@ untried("no-sharding", "If it runs in inference mode", "needs several processes"
 untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
 
 
-@tries("backward-call", "Reduce the result to one number", "or pass its gradient")
+@tries("backward-call", "Reduce the result to one real number", "or pass its gradient")
 def backward_of_two_numbers(advice):
     y = training(1.0, 2.0) * 2
     if "pass" in advice:
@@ -155,13 +147,13 @@ def backward_of_two_numbers(advice):
         (y.sum() if advice else y).backward()
 
 
-@tries("backward-call", "Make a real number of the result", "or pass its gradient")
+@tries("backward-call", "of complex ones `y.abs().sum()`", "or pass its gradient")
 def backward_of_a_complex_number(advice):
     y = torch.tensor([1 + 2j], requires_grad=True) * 2
     if "pass" in advice:
         y.backward(gradient=torch.ones_like(y))
     elif advice:
-        (y.abs() + y.real + y.imag).backward()
+        y.abs().sum().backward()
     else:
         y.backward()
 
@@ -179,13 +171,3 @@ def state_of_an_earlier_step(advice):
     state = x * x
     state.sum().backward(retain_graph="pass" in advice)
     ((state.detach() if "off" in advice else state) * x).sum().backward()
-
-
-@tries("symbolic-sizes", "`Dim.AUTO`")
-def export_of_a_fixed_size(advice):
-    class Fixed(torch.nn.Module):
-        def forward(self, x):
-            return x.view(3, 2)
-
-    size = torch.export.Dim.AUTO if advice else torch.export.Dim("b")
-    torch.export.export(Fixed(), (torch.ones(3, 2),), dynamic_shapes={"x": {0: size}})

@@ -6,16 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.messages import MESSAGES
-
-STEPS = "steps"
-"""In place of a kind: advice that depends on the slot."""
-SENTENCE = 25
-"""Characters from which on a text in the code that concludes is a sentence of advice."""
 
 
 class Piece(NamedTuple):
@@ -34,42 +27,10 @@ class Entry(NamedTuple):
 
 
 def pieces() -> Iterator[Piece]:
-    """All pieces of advice: of the kinds of texts, and of the conclusions about slots."""
+    """All pieces of advice: of the kinds of texts, and of slots."""
     for kind, message in MESSAGES.items():
         for sentence in (*message.user, *message.author):
             yield Piece(kind, re.sub(r"^(?:\[!?\w+\])+ ", "", sentence))
-    yield from (Piece(STEPS, sentence) for sentence in _reached_sentences(conclude, "_steps"))
-
-
-def _reached_sentences(module: ModuleType, function: str) -> Iterator[str]:
-    """The sentences in a function, and in the functions and constants of its module that it uses."""
-    defined: dict[str, ast.AST] = {}
-    for node in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and node.returns is not None and "str" in ast.unparse(node.returns):
-            defined[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.JoinedStr):
-            defined[ast.unparse(node.targets[0])] = node
-    reached, waiting = set[str](), [function]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached and name in defined:
-            reached.add(name)
-            waiting += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
-            yield from _sentences(defined[name])
-
-
-def _sentences(function: ast.AST) -> Iterator[str]:
-    documentation = ast.get_docstring(function, clean=False) if isinstance(function, ast.FunctionDef) else None
-    inside = {id(part) for node in ast.walk(function) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(function):
-        if isinstance(node, ast.JoinedStr):
-            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-            text = node.value
-        else:
-            continue
-        if len(text) >= SENTENCE and text != documentation:
-            yield text
 
 
 def programs() -> Iterator[str]:

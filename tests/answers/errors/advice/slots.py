@@ -109,7 +109,7 @@ def list_that_is_empty(advice):
     "ambiguous",
     "Register a kernel at AutogradOther",
     "or move the composite one to CompositeExplicitAutograd",
-    "Else call it on another device",
+    "Call it on another device",
 )
 def composite_beside_mkldnn(advice):
     composite = "CompositeExplicitAutograd" if "move" in advice else "CompositeImplicitAutograd"
@@ -235,5 +235,6 @@ untried("no-meta", "Import the Python module that has its fake implementation", 
 untried("not-built", "Install builds for the GPU", "needs a GPU")
 untried("no-tensors", "Find out which list", "as `skip the call in this case`, which is tried")
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
-untried("data-dependent", "a newer release may do without", "needs another version")
+untried("no-kernel", "Use a newer package of the backend", "no such version is known")
+untried("no-kernel", "Explain it over the state of its own PyTorch", "something to look at")
 untried("no-kernel", "This is a build for macOS", MPS)

@@ -256,9 +256,6 @@ def batch_norm_under_jacrev(advice):
     jacrev(net)(torch.randn(4, 3))
 
 
-untried("changed-in-place", "Work on a copy in the `backward`", "needs an old version, or Triton")
-
-
 @tries("under-vmap", "create the BatchNorm with `track_running_stats=False`", "replace_all_batch_norm_modules_")
 def statistics_of_a_norm(advice):
     norm = torch.nn.BatchNorm1d(3, track_running_stats="track" not in advice)
@@ -267,34 +264,6 @@ def statistics_of_a_norm(advice):
     torch.func.vmap(norm)(torch.ones(5, 4, 3))
 
 
-@tries("function-transform", "save tensors by `ctx.save_for_backward`, and call `F.apply(x)`")
-def function_without_static_methods(advice):
-    class Old(torch.autograd.Function):
-        def forward(self, x):
-            return x * 2
-
-    class New(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * 2
-
-    (New.apply if advice else Old())(torch.ones(2))
-
-
 @tries("under-vmap", "Let it return tensors, lists, tuples and dicts of them")
 def number_that_a_function_returns(advice):
     assert torch.func.vmap(lambda x: torch.as_tensor(3.0) if advice else 3.0)(torch.ones(2)).sum() == 6
-
-
-@tries("data-dependent", "torch.fx: keep the function or the module whole")
-def condition_under_fx(advice):
-    class Chosen(torch.nn.Module):
-        def forward(self, x):
-            return x + 1 if x.sum() > 0 else x
-
-    class Tracer(torch.fx.Tracer):
-        def is_leaf_module(self, module, name):
-            return bool(advice) and isinstance(module, Chosen)
-
-    Tracer().trace(torch.nn.Sequential(Chosen()))
