@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
-from dispatch_cli.answers.resolve.call_keys import CallKeysReport, CarriedKey
+from dispatch_cli.answers.resolve.call_keys import CallKeysReport
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
     assumed_sentence,
@@ -54,7 +54,6 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
-    Under,
     lines,
 )
 from dispatch_cli.render.sheet import fact_sheet
@@ -244,9 +243,6 @@ def _steps(stage: Stage) -> Iterator[Fact]:
         yield Fact(f"Step {step.number}", tuple(runs), step)
 
 
-_COMBINED = "combined"
-
-
 def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
     """The tensors with their keys, the thread, and the set of the call."""
     called = ", ".join(tensor.tensor for tensor in report.tensors) or "no tensors"
@@ -266,28 +262,9 @@ def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
         ]
     )
     yield Gap()
-    if report.carried:
-        yield TableBlock(_call_keys_columns(len(report.tensors)), report.carried)
-        yield Gap()
-    if any(not key.tensors and not key.included for key in report.carried):
-        yield Paragraph(f"{_COMBINED}: the functionality is of one tensor and the backend of another.")
     yield Paragraph(
         "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
     )
-
-
-def _call_keys_columns(count: int) -> list[Column[CarriedKey]]:
-    """count: of tensors."""
-
-    def tone(row: CarriedKey) -> Tone:
-        return Tone.DIM if row.excluded else Tone.PLAIN
-
-    return [
-        Column("Key", lambda row, _: Run(row.key, Tone.DIM if row.excluded else Tone.HEAD), wraps=False),
-        Column("Functionality", lambda row, _: Run(row.functionality, tone(row)), Under("Key"), wraps=False),
-        Column("From", lambda row, _: Run(from_label(row, count) or _COMBINED, tone(row)), wraps=False),
-        Column("Thread", lambda row, _: Run("excludes it", Tone.WARN) if row.excluded else "", optional=True),
-    ]
 
 
 sheet = call_keys_sheet = fact_sheet

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
-from dispatch_cli.answers.resolve.call_keys import CarriedKey
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, step_kernel
 from dispatch_cli.answers.shared.selection import some_of
@@ -60,22 +59,21 @@ def status_label(outcome: KeyOutcome[Any], does: Mapping[int, Does]) -> str:
     return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
 
 
-def from_label(outcome: KeyOutcome[Any] | CarriedKey, count: int) -> str:
+def from_label(outcome: KeyOutcome[Any], count: int) -> str:
     """Origin of a key: the tensors, by number where not all of several have it, a generator, the thread.
 
     ``all`` is several tensors and the thread, ``both`` one and the thread. count: how many tensors there are.
     """
     tensors, included = outcome.tensors, outcome.included
-    generator = isinstance(outcome, KeyOutcome) and outcome.generator
     everyone = count and len(tensors) == count
-    if everyone and included and not generator:
+    if everyone and included and not outcome.generator:
         return "both" if count == 1 else "all"
     origins = []
     if everyone:
         origins.append("tensor" if count == 1 else "tensors")
     elif tensors and count:
         origins.append(f"tensor {', '.join(map(str, tensors))}")
-    origins += ["generator"] if generator else []
+    origins += ["generator"] if outcome.generator else []
     return ", ".join([*origins, "thread"] if included else origins)
 
 
