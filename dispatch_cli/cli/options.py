@@ -407,7 +407,7 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
     Also said is what the answer leaves out, because PyTorch refuses it.
     """
     if state.refused or state.variants is not None:
-        from dispatch_cli.answers.shared.shown_for import shown_for
+        from dispatch_cli.answers.shared.conditions import shown_for
         from dispatch_cli.render.problems import notes_on_conditions
 
         warn(notes_on_conditions(state.refused, shown_for(state, names)), color)

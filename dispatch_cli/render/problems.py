@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from dispatch_cli.answers.shared.conditions import ShownFor
 from dispatch_cli.answers.shared.report_parts import ProblemsReport
-from dispatch_cli.answers.shared.shown_for import ShownFor
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration

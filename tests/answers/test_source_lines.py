@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.answers.shared.condition_words import when_words
+from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
 from dispatch_cli.model.reading import read_lines

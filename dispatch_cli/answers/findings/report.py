@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.findings.baseline.report import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.answers.findings.checked import NotChecked, operators_checked
-from dispatch_cli.answers.shared.condition_words import when_words
+from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need

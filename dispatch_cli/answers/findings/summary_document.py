@@ -12,7 +12,7 @@ from dispatch_cli.answers.findings.report import (
     FindingsReport,
     UnlistedFindings,
 )
-from dispatch_cli.answers.shared.shown_for import choosing
+from dispatch_cli.answers.shared.conditions import choosing
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants import MOST_CASES
 from dispatch_cli.model.severity import Severity

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
-from dispatch_cli.answers.resolve.call_keys import CallKeysReport
+from dispatch_cli.answers.resolve.call_request import CallKeysReport
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
     assumed_sentence,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.answers.trace.report import KernelsSeen, TraceReport, TraceRow
-from dispatch_cli.answers.trace.totals import PathTotal
+from dispatch_cli.answers.trace.report import KernelsSeen, PathTotal, TraceReport, TraceRow
 from dispatch_cli.answers.trace.view import TracePath
 from dispatch_cli.engine.call.trace import Does, EndKind
 from dispatch_cli.model.calls.call import CallEnd

@@ -13,8 +13,7 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome
 from dispatch_cli.answers.keys.report import universe_argument
 from dispatch_cli.answers.resolve import document as resolve
 from dispatch_cli.answers.resolve import higher_order_document as resolve_higher_order
-from dispatch_cli.answers.resolve.call_keys import CallKeysReport
-from dispatch_cli.answers.resolve.call_request import CallRequest, call_report, keys_of_call
+from dispatch_cli.answers.resolve.call_request import CallKeysReport, CallRequest, call_report, keys_of_call
 from dispatch_cli.answers.resolve.call_words import ABSENT_WORDS
 from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport

@@ -12,11 +12,10 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.answers.trace.call import trace_call_report
-from dispatch_cli.answers.trace.document import document
+from dispatch_cli.answers.trace.document import TIMED_COLUMNS, ShownLine, document
 from dispatch_cli.answers.trace.findings.report import TraceFinding
 from dispatch_cli.answers.trace.findings.wording import finding_text
 from dispatch_cli.answers.trace.report import TraceReport, TraceRow, TraceThread, trace_report
-from dispatch_cli.answers.trace.tree_document import TIMED_COLUMNS, ShownLine
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.answers.trace.wording import TIMES
 from dispatch_cli.explore.answers.call import CallTarget, call_blocks, target_of
