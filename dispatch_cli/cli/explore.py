@@ -76,7 +76,7 @@ def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, Tra
     """Source options that load the recording of a program, and the recording. Errors: InputError, UsageError."""
     if source.bases or source.keys or source.universe:
         raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
-    from dispatch_cli.answers.trace.command_answer import trace_view
+    from dispatch_cli.answers.trace.command_run import trace_view
 
     view = trace_view(file)
     return source._replace(bases=(view.known.base if view.known.is_base else file,)), view

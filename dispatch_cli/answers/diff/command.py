@@ -147,8 +147,8 @@ def command(
     does not update the slot (check stale-live-table). Text groups what differs; --op shows each; JSON and CSV have
     everything. Exits with 1 if there is a difference.
     """
-    from dispatch_cli.answers.diff.parts import DiffChoice
     from dispatch_cli.answers.diff.report import diff_report
+    from dispatch_cli.answers.diff.rows import DiffChoice
 
     sides = _sides(source)
     *named, absent = opened_sides((sides[0], *further_old), (sides[1], *further_new))

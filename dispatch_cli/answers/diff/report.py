@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.answers.diff import parts as rows
-from dispatch_cli.answers.diff.parts import CELLS, EVERYTHING, DiffChoice, kernel_of
+from dispatch_cli.answers.diff import rows
 from dispatch_cli.answers.diff.rows import (
+    CELLS,
+    EVERYTHING,
+    DiffChoice,
     DiffCounts,
     DiffFallback,
     DiffHigherOrder,
@@ -25,6 +27,7 @@ from dispatch_cli.answers.diff.rows import (
     DiffSide,
     DiffSlotOperator,
     DiffSlots,
+    kernel_of,
 )
 from dispatch_cli.engine.comparison.operators import OperatorChange
 from dispatch_cli.engine.comparison.sides import ChangeKind, OperatorView, Side
@@ -112,8 +115,8 @@ def slot_groups(change: StatesChange, chosen: DiffChoice) -> tuple[DiffSlots, ..
                 shown = slots._replace(keys=tuple(key for key in slots.keys if key in chosen.keys))
             if shown.keys:
                 groups.setdefault(shown, []).append(_slot_row(change, operator, shown))
-    rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
-    return tuple(sorted(rows, key=lambda row: -len(row.keys) * len(row.operators)))
+    slot_rows = [DiffSlots(*slots, tuple(operators)) for slots, operators in groups.items()]
+    return tuple(sorted(slot_rows, key=lambda row: -len(row.keys) * len(row.operators)))
 
 
 def _slot_row(change: StatesChange, operator: OperatorChange, slots: SlotChange) -> DiffSlotOperator:

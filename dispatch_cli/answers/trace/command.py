@@ -7,8 +7,14 @@ from typing import Any, cast
 import click
 
 from dispatch_cli.answers.findings.crossref.command_options import python_option
-from dispatch_cli.answers.trace.command_answer import TraceAsked
-from dispatch_cli.answers.trace.command_run import RunAsked
+from dispatch_cli.answers.trace.command_run import (
+    RunAsked,
+    TraceAsked,
+    last_or_exit,
+    run_program,
+    show_trace,
+    trace_view,
+)
 from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.output import Output, output_option, output_options
@@ -167,15 +173,12 @@ def command(
     gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots. Times
     include the calls inside of a call, and what recording costs.
     """
-    from dispatch_cli.answers.trace import command_answer as trace_answer
-    from dispatch_cli.answers.trace import command_run as trace_run
-
     asked = TraceAsked(ops, keys, lines, only, depth, explain, limit, full)
     context = click.get_current_context()
-    recording = trace_run.last_or_exit(program, is_module) if last else _recording_in(context.params)
+    recording = last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:
         run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state, verify)
-        trace_run.run_program(run, asked, out)
+        run_program(run, asked, out)
         return
     of_a_run = [name for name in RunAsked._fields if name not in ("program", "is_module") and context.params[name]]
     if of_a_run:
@@ -183,4 +186,4 @@ def command(
         raise click.UsageError(f"{option} says how a program is run, and {recording} is a recording.")
     if len(program) > 1:
         raise click.UsageError(f"Give one recording; {program[1]} is too much.")
-    trace_answer.show_trace(trace_answer.trace_view(recording), asked, out)
+    show_trace(trace_view(recording), asked, out)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.diff.document import WAYS
-from dispatch_cli.answers.diff.parts import DiffChoice
 from dispatch_cli.answers.diff.report import DiffArguments, DiffReport, diff_report
-from dispatch_cli.answers.diff.rows import DiffSlots
+from dispatch_cli.answers.diff.rows import DiffChoice, DiffSlots
 from dispatch_cli.answers.diff.sections_document import Fold
 from dispatch_cli.answers.diff.sections_document import slots as changed_slots
 from dispatch_cli.answers.findings.document import finding_blocks

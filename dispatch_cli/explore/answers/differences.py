@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli import api, bases
-from dispatch_cli.answers.diff.parts import EVERYTHING, DiffChoice
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
+from dispatch_cli.answers.diff.rows import EVERYTHING, DiffChoice
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.engine.history.state import State
