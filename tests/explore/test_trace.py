@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from dispatch_cli import api
-from dispatch_cli.answers.trace.tree_document import ShownLine
+from dispatch_cli.answers.trace.document import ShownLine
 from dispatch_cli.cli.explore import with_recording
 from dispatch_cli.cli.options import SourceOptions
 from dispatch_cli.explore.app import ExploreApp
