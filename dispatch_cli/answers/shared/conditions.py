@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.variants import unit_of, when_of
-from dispatch_cli.engine.variants import Variants
+from dispatch_cli.engine.variants import Variants, unit_of, when_of
 from dispatch_cli.model.conditions.condition import (
     And,
     Atom,
