@@ -100,7 +100,8 @@ class SlotPane(DocumentPane):
         except StopIteration as end:
             whole: PaneAnswer = end.value
         if self.view.is_attached:  # else the application is ending
-            self._advising = self._at_rule = False
+            self._advising = False
+            self._at_rule = self._at_rule and self.view.target is None  # it is not laid out yet
             self.take(whole)
 
     # the cursor
