@@ -7,9 +7,6 @@ let page = null;
 /** Target of the address that was shown last. */
 let shownTarget = null;
 
-/** True if the address is a new step, not one that back, forward or a reload leads to again. */
-let isNewStep = true;
-
 const VIEWS = {
   start: startView,
   changes: changesView,
@@ -35,21 +32,13 @@ function chosenIn(name) {
   return new URLSearchParams(location.hash.split("?")[1] ?? "").get(name);
 }
 
-/** A choice that a new step takes on from the one before it; where the address has it, that counts. */
-function chosenOn(name, before) {
-  return chosenIn(name) ?? (isNewStep ? before : null);
-}
-
-/** Put a choice into the address, so that a link has it; null for what is so without it. It is no step to go back from. */
-function keepChoice(name, value) {
+/** Go on with a choice, which stands in the address; nothing for what is so without it. */
+function choose(name, value) {
   const [address, behind] = location.hash.split("?");
   const all = new URLSearchParams(behind ?? "");
-  if (value === null) all.delete(name);
-  else all.set(name, value);
-  const rest = all.toString();
-  const hash = `${address || "#!start"}${rest && `?${rest}`}`;
-  if (hash !== location.hash && (address || rest)) history.replaceState(true, "", hash);
-  document.body.dataset.address = location.hash;
+  if (value) all.set(name, value);
+  else all.delete(name);
+  location.hash = `${address}${all.size > 0 ? `?${all}` : ""}`;
 }
 
 /** The title, the command line and the parts of what a target shows. */
@@ -84,9 +73,7 @@ function unknownOperator(operator, key) {
 
 /** Show what the address asks for. An error shows itself, and the page goes on. */
 function show() {
-  isNewStep = history.state === null;
   const target = wanted();
-  if (target.name !== undefined && showAnotherSlot(target)) return;
   let view;
   try {
     view = viewOf(target);
@@ -95,19 +82,24 @@ function show() {
   }
   const heading = make("h1", { tabindex: "-1" }, ...[view.heading ?? view.title].flat());
   const parts = [view.command && commandLine(view.command), ...view.parts];
+  const [before, focused] = [shownTarget, document.activeElement?.id];
   byId("main").replaceChildren(...nodes([heading, ...parts]));
-  const first = shownTarget === null;
   arrive(target, view.title);
-  if (!first) {
-    window.scrollTo(0, 0);
-    if (!document.activeElement || !byId("query").matches(":focus")) heading.focus({ preventScroll: true });
-  }
+  if (before !== null) goOn(heading, before.name !== undefined && before.name === target.name, focused);
+}
+
+/** Put the focus where the reader goes on: into what was chosen in, on a slot beside its operator, or at the top. */
+function goOn(heading, isSameOperator, focused) {
+  const slot = isSameOperator && matchMedia("(min-width: 100rem)").matches && document.querySelector(".operator-view [aria-current]");
+  const stays = (focused && byId("main").querySelector(`#${CSS.escape(focused)}`)) || slot;
+  if (slot) say(document.querySelector(".slot-view h2").textContent);
+  if (!stays) window.scrollTo(0, 0);
+  if (!byId("query").matches(":focus")) (stays || heading).focus({ preventScroll: true });
 }
 
 /** Show the place of the reader: in the window's title, in the list of views, for styles and for those who listen. */
 function arrive(target, title) {
   shownTarget = target;
-  history.replaceState(true, "");
   document.title = page.safe(`${title} - dispatch-cli`);
   document.body.dataset.address = location.hash;
   document.body.dataset.view = target.view ?? "operator";

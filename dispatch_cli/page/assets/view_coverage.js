@@ -10,24 +10,15 @@ function coverageView(argument) {
   const group = chosenIn("group") ?? "";
   const row = page.data.coverage.backends.find((backend) => backend.backend.key === key);
   const operators = page.coverage(key).filter((operator) => page.isIn(operator.operator, group));
-  const [line, body] = [make("div", {}), make("div", {})];
   const served = (service) => operators.filter((operator) => operator.service === service);
   const services = row.counts.services.map((count) => count.service).filter((service) => served(service).length > 0);
   const options = [["", counted("all", operators.length)], ...services.map((service) => [service, counted(page.words.services[service], served(service).length)])];
-  const first = services.find((service) => service === chosenIn("served")) ?? "";
-  const draw = (service) => {
-    keepChoice("served", service || null);
-    const chosen = service ? served(service) : operators;
-    line.replaceChildren(commandLine(page.command("coverage", key, service, group)));
-    body.replaceChildren(...nodes([coverageTable(key, chosen)]));
-    say(plural(chosen.length, "operator"));
-  };
-  draw(first);
+  const service = services.find((known) => known === chosenIn("served")) ?? "";
   const { share, served_by: servedBy, tables, backend: { device, autograd } } = row;
   return {
     title: `Coverage of ${key}${group && `, ${group}`}`,
+    command: page.command("coverage", key, service, group),
     parts: [
-      line,
       backendChoice(keys, key, group),
       make("p", { class: "lead" }, group ? plural(operators.length, "operator") : share),
       !group && servedBy && paragraph(`${capital(servedBy)}.`),
@@ -39,8 +30,8 @@ function coverageView(argument) {
         ["All backends", make("a", { href: page.linkTo("coverage") }, "as a picture")],
       ]),
       !group && writtenParts(tables),
-      selection("served-by", "Show operators served by", options, first, draw),
-      body,
+      selection("served-by", "Show operators served by", options, service, (value) => choose("served", value)),
+      coverageTable(key, service ? served(service) : operators),
     ],
   };
 }

@@ -115,7 +115,7 @@ async function copied(text) {
 /** Buttons of which one is chosen. options: ``[value, label, key]`` each; the key chooses it from the keyboard. */
 function choices(label, options, chosen, choose) {
   const buttons = options.map(([value, text, key]) =>
-    make("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": key, click: () => choose(value) }, text));
+    make("button", { type: "button", id: `choose-${value}`, "aria-pressed": String(value === chosen), "data-key": key, click: () => choose(value) }, text));
   return make("div", { class: "choices", role: "group", "aria-label": label }, buttons);
 }
 

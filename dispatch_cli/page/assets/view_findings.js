@@ -3,25 +3,17 @@
 function findingsView() {
   const all = page.rankedFindings();
   const total = page.findingChecks.reduce((sum, row) => sum + row.findings, 0);
-  const body = make("div", {});
-  const draw = (check) => {
-    keepChoice("check", check || null);
-    const chosen = check ? all.filter((finding) => finding.check === check) : all;
-    const more = page.unlisted(check);
-    const note = more > 0 && [paragraph(`${plural(more, "more finding")} ${more === 1 ? "is" : "are"} not listed on this page. This command lists all:`), commandLine(page.command("all-findings"))];
-    body.replaceChildren(...nodes([note, findingCards(chosen, 100)]));
-    say(plural(chosen.length + more, "finding"));
-  };
+  const check = page.findingChecks.find((row) => row.check === chosenIn("check"))?.check ?? "";
+  const more = page.unlisted(check);
   const options = [["", counted("all", total)], ...page.findingChecks.map((row) => [row.check, counted(row.check, row.findings)])];
-  const first = options.some(([check]) => check === chosenIn("check")) ? chosenIn("check") : "";
-  draw(first);
   return {
     title: "Findings",
     command: page.command("findings"),
     parts: [
       writtenParts(page.data.written.findings),
-      total > 0 && selection("of-check", "Show findings of", options, first, draw),
-      body,
+      total > 0 && selection("of-check", "Show findings of", options, check, (value) => choose("check", value)),
+      more > 0 && [paragraph(`${plural(more, "more finding")} ${more === 1 ? "is" : "are"} not listed on this page. This command lists all:`), commandLine(page.command("all-findings"))],
+      findingCards(check ? all.filter((finding) => finding.check === check) : all, 100),
     ],
   };
 }

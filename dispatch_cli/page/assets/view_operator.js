@@ -1,64 +1,21 @@
 /* An operator: its schema, its slots as a grid or as rows, its registrations and findings; beside it, one slot. */
 
-/** Views of slots; the choice is kept from one operator to the next, and in the address. */
-const SLOTS_AS = ["grid", "rows"];
-let slotsAs = SLOTS_AS[0];
-
-function keepSlotsAs(chosen) {
-  slotsAs = chosen;
-  keepChoice("as", chosen === SLOTS_AS[0] ? null : chosen);
-}
-
-/** View of the slots: as the address says, or as before. */
-function wantedSlotsAs() {
-  return SLOTS_AS.find((way) => way === chosenOn("as", slotsAs)) ?? SLOTS_AS[0];
-}
+/** The view of slots: "grid" or "rows", the same for all operators. */
+let slotsAs = "grid";
 
 function operatorView({ name, key }) {
   const operatorTable = page.table(name);
   const slot = key !== null ? slotView(name, key) : null;
   return {
     title: key === null ? name : `${name} at ${key}`,
-    heading: headingOf(name, key),
+    heading: key === null ? [name] : [make("a", { href: page.link(name) }, name), " at ", key],
     parts: [
       operatorTable.schema ? make("p", { class: "schema mono" }, operatorTable.schema) : paragraph("No schema is declared: it is registered, but not defined."),
-      make("div", { class: slot ? "beside two" : "beside", id: "beside" },
-        make("div", { class: "operator-view" }, operatorParts(operatorTable)),
+      make("div", { class: slot ? "beside two" : "beside", },
+        markedSlot(make("div", { class: "operator-view" }, operatorParts(operatorTable)), key),
         slot),
     ],
   };
-}
-
-function headingOf(name, key) {
-  return key === null ? [name] : [make("a", { href: page.link(name) }, name), " at ", key];
-}
-
-/** Go to another slot of the operator that is shown already: only the slot is new. */
-function showAnotherSlot(target) {
-  const beside = byId("beside");
-  if (!beside || shownTarget?.name !== target.name || !target.entry || target.entry.higher_order) return false;
-  if (wantedSlotsAs() !== slotsAs) return false;
-  const heading = byId("main").querySelector("h1");
-  heading.replaceChildren(...nodes(headingOf(target.name, target.key)));
-  beside.querySelector(".slot-view")?.remove();
-  beside.classList.toggle("two", target.key !== null);
-  if (target.key !== null) beside.append(slotView(target.name, target.key));
-  markSlot(beside, target.key);
-  const side = isWide();
-  keepSlotsAs(slotsAs);
-  arrive(target, target.key === null ? target.name : `${target.name} at ${target.key}`);
-  if (side) {
-    if (target.key !== null) say(beside.querySelector(".slot-view h2")?.textContent ?? "");
-    return true;
-  }
-  window.scrollTo(0, 0);
-  heading.focus({ preventScroll: true });
-  return true;
-}
-
-/** True if a slot stands beside its operator; the same width as in page.css. */
-function isWide() {
-  return matchMedia("(min-width: 100rem)").matches;
 }
 
 function operatorParts(operatorTable) {
@@ -82,38 +39,25 @@ function operatorParts(operatorTable) {
 }
 
 function slotsSection(operatorTable) {
-  const part = section("Dispatch table");
-  const body = make("div", {});
-  const draw = (chosen) => {
-    keepSlotsAs(chosen);
-    const buttons = choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"]], slotsAs, redraw);
-    const command = page.command(slotsAs, operatorTable.operator);
-    body.replaceChildren(...nodes([buttons, commandLine(command), slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable), operatorTable.notes.map((note) => make("p", { class: "note" }, note.text))]));
-    markSlot(body, shownSlotOf(operatorTable.operator));
+  const chosen = (way) => {
+    slotsAs = way;
+    show();
   };
-  const redraw = (chosen) => {
-    draw(chosen);
-    body.querySelector('[aria-pressed="true"]').focus();
-  };
-  draw(wantedSlotsAs());
-  part.append(body);
-  return part;
+  return section("Dispatch table",
+    choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"]], slotsAs, chosen),
+    commandLine(page.command(slotsAs, operatorTable.operator)),
+    slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable),
+    operatorTable.notes.map((note) => make("p", { class: "note" }, note.text)));
 }
 
-/** The key of the slot that is shown, if it is one of that operator. */
-function shownSlotOf(name) {
-  const target = wanted();
-  return target.name === name ? target.key : null;
-}
-
-/** Mark the slot that is shown, in the grid or the rows. */
-function markSlot(container, key) {
-  for (const link of container.querySelectorAll("[data-slots]")) {
-    const here = key !== null && JSON.parse(link.dataset.slots).includes(key);
-    if (here) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
-    link.closest("tr.row")?.classList.toggle("chosen", here);
+/** A view of an operator, with the slot that is shown marked in the grid or the rows. */
+function markedSlot(container, key) {
+  for (const link of key === null ? [] : container.querySelectorAll("[data-slots]")) {
+    if (!JSON.parse(link.dataset.slots).includes(key)) continue;
+    link.setAttribute("aria-current", "true");
+    link.closest("tr.row")?.classList.add("chosen");
   }
+  return container;
 }
 
 function registrationsSection(name, registered) {

@@ -1,4 +1,4 @@
-/* Answers as Python wrote them: the keys, the backend fallbacks, higher-order operators. */
+/* Answers as Python wrote them: the keys, the backend fallbacks, higher-order operators, and the support matrix. */
 
 function keysView() {
   return { title: `Dispatch keys of ${page.about.universe}`, command: page.command("keys"), parts: writtenParts(page.data.written.keys) };
@@ -39,4 +39,21 @@ const WRITTEN = {
 
 function writtenParts(blocks) {
   return blocks.map(([kind, ...parts]) => (WRITTEN[kind] ?? paragraph)(...parts));
+}
+
+/** All calls, or one. argument: the number of a column, a comma, and the operator. */
+function supportView(argument) {
+  const support = page.data.support;
+  if (support === null) return { title: "Support", parts: [paragraph("The files have no operators, or too many for a matrix on a page.")] };
+  const matrixParts = writtenParts(support.blocks);
+  if (!Object.hasOwn(support.calls, argument ?? "")) {
+    return { title: "Where the operators work", command: page.command("support"), parts: matrixParts };
+  }
+  const [title, name, number] = support.calls[argument];
+  const { call, blocks } = support.answers[number];
+  return {
+    title,
+    command: call === null ? page.command("support") : page.command("call", name, call),
+    parts: [facts([["Operator", make("a", { href: page.link(name) }, name)]]), writtenParts(blocks), matrixParts],
+  };
 }
