@@ -59,6 +59,7 @@ CONTEXTS = {
     "include=CPU,AutogradCPU": Context(ContextKind.INCLUDE, keys=("CPU", "AutogradCPU")),
     "exclude CPU AutogradCPU": Context(ContextKind.EXCLUDE, keys=("CPU", "AutogradCPU")),
 }
+SPACES = "a device and what else the tensor is, in words with spaces between: `cuda requires_grad`"
 WRONG_TENSORS = {
     "": ("a tensor is empty", "write one such as `cpu` or `cuda sparse`"),
     "cpu spars": ("'spars' does not describe a tensor", "did you mean sparse?"),
@@ -68,12 +69,13 @@ WRONG_TENSORS = {
         "'float16' does not describe a tensor",
         "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`",
     ),
-    "cpu cuda": ("'cpu' and 'cuda' cannot both be the device: a tensor has one", None),
+    "cpu cuda": ("'cpu' and 'cuda' cannot both be the device: a tensor has one", SPACES),
+    "cuda,requires_grad": ("'cuda,requires_grad' is not a device, and does not describe a tensor", SPACES),
     "cpu sparse mkldnn": ("a tensor has only one layout, and 'mkldnn' is a second one", None),
     "cpu fake=a fake=b": ("a tensor has only one fake, and 'fake=b' is a second one", None),
     "cpu subclass": ("'subclass' needs a name", "write subclass=NAME"),
     "cpu batched=0": ("'0' is not a transform level", "levels count from 1, which is the outermost"),
-    "cp!u": ("'cp!u' is not a device, and does not describe a tensor", None),
+    "cp!u": ("'cp!u' is not a device, and does not describe a tensor", SPACES),
     "x" * (MAX_TEXT + 1): (f"a tensor cannot have more than {MAX_TEXT} characters", None),
     "batched " * 65: ("a tensor cannot have more than 64 wrappers", None),
 }

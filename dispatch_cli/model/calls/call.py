@@ -316,6 +316,9 @@ _DTYPE = re.compile(r"(torch\.)?(b?float|complex|u?int|q?u?int)[0-9]+|(torch\.)?
 _DTYPE_HINT = "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`"
 
 
+_WORDS_HINT = "a device and what else the tensor is, in words with spaces between: `cuda requires_grad`"
+
+
 def _not_a_device(words: list[str], text: str) -> CallError:
     near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
     if len(words) > 1:
@@ -323,10 +326,10 @@ def _not_a_device(words: list[str], text: str) -> CallError:
         if near:
             word, hint = near[0]
             return CallError(f"{word!r} does not describe a tensor", text, hint)
-        return CallError(f"{words[0]!r} and {words[1]!r} cannot both be the device: a tensor has one", text)
-    return CallError(
-        f"{words[0]!r} is not a device, and does not describe a tensor", text, near[0][1] if near else None
-    )
+        both = f"{words[0]!r} and {words[1]!r} cannot both be the device: a tensor has one"
+        return CallError(both, text, _WORDS_HINT)
+    hint = near[0][1] if near else _WORDS_HINT
+    return CallError(f"{words[0]!r} is not a device, and does not describe a tensor", text, hint)
 
 
 def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:
