@@ -9,15 +9,12 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.python.higher_order import places
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.built import BuiltKernel, BuiltOperator
 from dispatch_cli.model.declarations import WILDCARD, Define, Implement, OpenBlock, Registrant, Settle
-from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import Universe
 
 FAKE = "fake implementation"
 """Word for a kernel of ``register_fake``."""
@@ -34,7 +31,7 @@ class Part(NamedTuple):
     """
 
     words: str
-    operator: OperatorName | str | None = None
+    operator: OperatorName | None = None
     key: str | None = None
     subject: str = ""
     span: Span | None = None
@@ -75,16 +72,11 @@ class Drift:
 
     def parts(self) -> Iterator[Part]:
         """Everything that one of the two has, as far as it is compared."""
-        view, library = self._view, self._library
-        for name in view.operators:
-            if name in view.own:
-                yield from self._of_operator(name, library.operators.get(str(name)))
+        for name in self._view.operators:
+            if name in self._view.own:
+                yield from self._of_operator(name, self._library.operators.get(str(name)))
         yield from self._others()
         yield from self._fallbacks()
-        for operator in view.higher_order:
-            if operator.is_own:
-                known = not library.apart or operator.name in library.imported_higher_order
-                yield from self._of_higher_order(operator, library.higher_order.get(operator.name) if known else None)
 
     def _of_operator(self, name: OperatorName, built: BuiltOperator | None) -> Iterator[Part]:
         """The parts of an operator that the files define or register kernels for."""
@@ -226,25 +218,6 @@ class Drift:
                 words, details = f"the backend fallback at {key}", (("kernel", fallback.debug),)
                 yield Part(words, None, key, "fallback", self._place(WILDCARD), built=True, details=details)
 
-    def _of_higher_order(self, own: HigherOrderOperator, built: HigherOrderOperator | None) -> Iterator[Part]:
-        name, universe = own.name, self._view.universe
-        if built is None:
-            yield Part(f"the higher-order operator {name}", name, span=own.span, declared=True)
-            return
-        declared, there = _places_of(own), _places_of(built, universe)
-        for place, impl in declared.items():
-            where, other = _place_words(place), there.get(place)
-            words, key = f"{name}: the implementation for {where}", _key(place)
-            difference = None if other is None else self._difference(impl.fallthrough, other.fallthrough)
-            span, mark = impl.span or own.span, place.name or None
-            yield Part(words, name, key, where, span, mark, True, other is not None, difference)
-        known = _places_of(own, universe)
-        for place, impl in there.items() if self._view.is_whole and not own.adds else ():
-            if place not in known:
-                where = _place_words(place)
-                words = f"{name}: the implementation {impl.kernel} for {where}"
-                yield Part(words, name, None, where, own.span, built=True)
-
     def _is_declared(self, registration: Registration) -> bool:
         """True if a file registers it, and not PyTorch."""
         return self._view.is_own(registration) or self._view.registrant(registration) is not Registrant.PYTORCH
@@ -285,33 +258,3 @@ def _functions(kernel: Kernel, built: BuiltKernel) -> Iterator[tuple[str, bool |
     wraps = kernel.wraps
     is_autograd = wraps is not None and wraps.kind is WrapKind.AUTOGRAD
     yield "backward", wraps.function is not None if wraps is not None and is_autograd else None, built.backward
-
-
-def _place_words(place: ImplPlace) -> str:
-    """Key, mode or transform that an implementation of a higher-order operator is registered for, for a sentence."""
-    if place.kind is ImplKind.FUNCTIONALIZE:
-        return "functionalization"
-    word = "key" if place.kind is ImplKind.DISPATCH else place.kind.value
-    return f"the {word} {place.name}" if place.name else word
-
-
-def _key(place: ImplPlace) -> str | None:
-    return place.name if place.kind is ImplKind.DISPATCH else None
-
-
-def _places_of(operator: HigherOrderOperator, universe: Universe | None = None) -> Mapping[ImplPlace, HigherOrderImpl]:
-    """The implementations of a higher-order operator by where they are registered, and the keys that fall through.
-
-    universe: to take all keys of a functionality with the one that is said to fall through, as PyTorch does.
-    """
-    impls: dict[ImplPlace, HigherOrderImpl] = {}
-    for impl in operator.impls:
-        for place in (ImplPlace(impl.kind, impl.name),) if impl.fallthrough else places(impl):
-            impls.setdefault(place, impl)
-    if universe is not None:
-        parts = universe.runtime_parts
-        for impl in (impl for impl in operator.impls if impl.fallthrough and impl.name in parts):
-            functionality = parts[impl.name][0]
-            for key in universe.per_backend.get(functionality, ()):
-                impls.setdefault(ImplPlace(impl.kind, key), impl)
-    return impls

@@ -31,9 +31,7 @@ def held_by(state: State, source: str, namespaces: Collection[str]) -> BuiltLibr
         modules=(),
         operators=operators,
         fallbacks={key: _kernel(registration, by) for key, registration in state.dispatcher.fallbacks.items()},
-        higher_order={operator.name: operator for operator in state.higher_order_operators},
         apart=any(registrant is Registrant.USER for registrant in by.values()),
-        imported_higher_order=frozenset(operator.name for operator in state.own_higher_order_operators()),
         universe=state.dispatcher.universe.name,
         is_live=False,
     )

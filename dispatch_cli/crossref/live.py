@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.capture.document import higher_order_operator, universe_before
+from dispatch_cli.capture.document import universe_before
 from dispatch_cli.capture.probe import PACKAGES
 from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
@@ -46,9 +46,7 @@ def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
             fallback["key"]: BuiltKernel(fallback["debug"], fallback["fallthrough"], fallback["key"] in imported)
             for fallback in data["universe"]["fallbacks"]
         },
-        higher_order={operator["name"]: higher_order_operator(operator) for operator in data["higher_order_operators"]},
         apart=are_apart,
-        imported_higher_order=frozenset(data["imported_higher_order_operators"]),
         universe=data["universe"]["name"],
     )
 

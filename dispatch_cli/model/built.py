@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dispatch_cli.model.higher_order import HigherOrderOperator
-
 
 class BuiltKernel(NamedTuple):
     """The active kernel at a key.
@@ -49,19 +47,17 @@ class BuiltOperator(NamedTuple):
 class BuiltLibrary(NamedTuple):
     """Everything that is registered.
 
-    source: what was asked, in words. modules: those that were imported. operators, higher_order: by name.
+    source: what was asked, in words. modules: those that were imported. operators: by name.
     fallbacks: backend fallbacks by runtime key. apart: whether it is known what the modules registered, and what
-    PyTorch has without them. imported_higher_order: the higher-order operators that the modules registered something
-    for. universe: the name of that PyTorch's universe. is_live: a running PyTorch was asked, and not a state.
+    PyTorch has without them. universe: the name of that PyTorch's universe. is_live: a running PyTorch was asked, and
+    not a state.
     """
 
     source: str
     modules: tuple[str, ...]
     operators: Mapping[str, BuiltOperator]
     fallbacks: Mapping[str, BuiltKernel]
-    higher_order: Mapping[str, HigherOrderOperator]
     apart: bool = False
-    imported_higher_order: frozenset[str] = frozenset()
     universe: str = ""
     is_live: bool = True
 

@@ -53,10 +53,9 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
         key: BuiltKernel(registration.kernel.debug, registration.kernel.fallthrough, key not in core)
         for key, registration in dispatcher.fallbacks.items()
     }
-    higher_order = {operator.name: operator for operator in state.higher_order_operators}
     return BuiltLibrary(
-        "the library", modules or ("lib",), operators, fallbacks, higher_order, apart=True,
-        imported_higher_order=frozenset(higher_order), universe=dispatcher.universe.name,
+        "the library", modules or ("lib",), operators, fallbacks, apart=True,
+        universe=dispatcher.universe.name,
     )  # fmt: skip
 
 

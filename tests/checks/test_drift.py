@@ -22,11 +22,6 @@ operators:
 libraries:
   - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {relu: my_relu}}
 fallbacks: {PrivateUse1: to_cpu}
-higher_order_operators:
-  - name: whole
-    dispatch: {CompositeExplicitAutograd: whole_impl, AutocastCPU: fallthrough}
-    autograd: whole_autograd
-    modes: {FakeTensorMode: whole_fake}
 """
 
 
@@ -74,14 +69,6 @@ def drift(declared: str, built: str, state_of: StateOf) -> list[tuple[str, str, 
             ("drift-missing", "", "PrivateUse1", 14, "PrivateU"),
         ]),
         ("PrivateUse1: to_cpu", "PrivateUse1: fallthrough", [("drift-different", "", "PrivateUse1", 14, "PrivateU")]),
-        ("  - name: whole", "  - name: other", [("drift-missing", "whole", None, 16, "name: wh")]),
-        ("FakeTensorMode: whole_fake", "ProxyTorchDispatchMode: whole_fake", [
-            ("drift-undeclared", "whole", None, 16, "name: wh"),
-            ("drift-missing", "whole", None, 19, "FakeTens"),
-        ]),
-        (", AutocastCPU: fallthrough}\n", ", AutocastCPU: cast}\n", [
-            ("drift-different", "whole", "AutocastCPU", 17, "Autocast")
-        ]),
     ],
 )  # fmt: skip
 def test_one_difference(

@@ -2,8 +2,8 @@
 
 Every answer is only as right as the declarations. `dispatch-cli crossref FILE --against live --import MODULE` imports
 the library into a PyTorch and compares the declarations with what is registered there. This check reports an operator,
-a kernel, a backend fallback, a Python implementation, or a fake implementation or a backward of `torch.library` that is
-declared but not registered: it was removed or renamed in the sources, it is in a part that was not built (a CUDA kernel
+a kernel, a backend fallback, or a fake implementation or a backward of `torch.library` that is declared but not
+registered: it was removed or renamed in the sources, it is in a part that was not built (a CUDA kernel
 in a CPU build), or nothing imports the module that registers it. A kernel of PyTorch's own at the same key does not
 count: only what the modules of `--import` register does. Debug texts are not compared.
 

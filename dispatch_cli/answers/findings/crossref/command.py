@@ -30,7 +30,6 @@ from dispatch_cli.cli.options import (
     allow_outside_option,
     chosen_of_both_kinds,
     filter_option,
-    guarded_names,
     matching_names,
     resolved_name,
     say_name_notes,
@@ -65,7 +64,7 @@ def show_drift(
     """Show where a library is not as declared. state: what the files declare.
 
     against: the state that has the library, by its name; None for a live PyTorch, of which *asked* says which.
-    Exits as check-invariants does. The settings are those of the project and of the declarations.
+    Exits as check-invariants does. The settings are those of the project.
     """
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.checks.listing import Limits
@@ -73,9 +72,7 @@ def show_drift(
 
     settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
     refuse_bad_settings(state, settings)
-    names, higher_order = state.own_operators(), state.own_higher_order_operators()
-    if ops:
-        names, higher_order = chosen_of_both_kinds(state, ops)
+    names = chosen_of_both_kinds(state, ops)[0] if ops else state.own_operators()
     if against is None:
         from dispatch_cli.crossref.live import ask_built
 
@@ -92,9 +89,8 @@ def show_drift(
     report = findings_report(
         state,
         names,
-        guarded_names(names, higher_order).union(_undeclared(library, ops)) if ops else None,
+        frozenset(names).union(_undeclared(library, ops)) if ops else None,
         (*settings, drift),
-        higher_order=higher_order,
         built=library,
         limits=None if full else Limits(),
     )
