@@ -388,9 +388,9 @@ def _defaults_near(file: str) -> CheckSettings | None:
     project = find_project(Path(paths.here(file)))
     if project is None:
         return None
-    from dispatch_cli.declarations.project_settings import read_defaults
+    from dispatch_cli.declarations.project_settings import read_project
 
-    return read_defaults(Path(paths.shown(str(project))))
+    return read_project(Path(paths.shown(str(project))), only=("privateuse1", "base"))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

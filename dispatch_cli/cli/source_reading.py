@@ -264,14 +264,14 @@ def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project
-    from dispatch_cli.declarations.project_settings import read_source_settings
+    from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.files import paths
     from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS
 
     project = find_project(Path(folder or Path.cwd()))
     if project is None:
         return NO_SOURCE_SETTINGS
-    return read_source_settings(Path(paths.shown(str(project))), allow_outside)
+    return read_project(Path(paths.shown(str(project))), allow_outside, only=("extract",)).extract
 
 
 def _settings_of_files(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
@@ -282,14 +282,14 @@ def _settings_of_files(files: Sequence[str], allow_outside: bool) -> Iterator[So
     from pathlib import Path
 
     from dispatch_cli.declarations.project import find_project
-    from dispatch_cli.declarations.project_settings import read_source_settings
+    from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.files import paths
 
     if click.get_current_context().params.get("config") == NO_CONFIG:
         return
     project = find_project(Path(common_folder(files)))
     if project is not None and project != find_project(Path(paths.here(files[0]))):
-        yield read_source_settings(Path(paths.shown(str(project))), allow_outside)
+        yield read_project(Path(paths.shown(str(project))), allow_outside, only=("extract",)).extract
 
 
 def common_folder(files: Sequence[str]) -> str:

@@ -113,15 +113,17 @@ Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
 _Value = TypeVar("_Value")
 
 
-def read_project(path: Path, allow_outside: bool = False, complaint: Complaint | None = None) -> CheckSettings:
+def read_project(
+    path: Path, allow_outside: bool = False, complaint: Complaint | None = None, only: tuple[str, ...] = ()
+) -> CheckSettings:
     """The settings in a project file; none where it has no such table. Paths in it are relative to its folder.
 
     allow_outside: whether it, and files that it names, may lead out of the project that it is in. complaint: of names
-    of checks; None takes them all.
+    of checks; None takes them all. only: the fields to read, without a look at the others; none for all.
     Errors: InputError, for everything that is not a setting.
     """
     project = _Project(path, allow_outside)
-    values = project.values()
+    values = project.values(only)
     select, severest = values.get("select"), text_of(project.problems, values.get("fail-on"))
     settings = CheckSettings(
         select=None if select is None else read_selectors(project.problems, select),
@@ -137,28 +139,6 @@ def read_project(path: Path, allow_outside: bool = False, complaint: Complaint |
     if complaint is not None:
         for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
             project.complain(selector, complaint)
-    project.refuse()
-    return settings
-
-
-def read_defaults(path: Path) -> CheckSettings:
-    """The defaults of options in a project file: `privateuse1` and `base`; its other settings are not looked at.
-
-    Errors: InputError.
-    """
-    project = _Project(path, allow_outside=False)
-    values = project.values("privateuse1", "base")
-    settings = CheckSettings(
-        privateuse1=project.named(values.get("privateuse1")), base=project.base(values.get("base"))
-    )
-    project.refuse()
-    return settings
-
-
-def read_source_settings(path: Path, allow_outside: bool = False) -> SourceSettings:
-    """Settings of a project file for reading sources; its other settings are not looked at. Errors: InputError."""
-    project = _Project(path, allow_outside)
-    settings = project.extract(project.values("extract").get("extract"))
     project.refuse()
     return settings
 
@@ -180,8 +160,8 @@ class _Project:
         source = self.problems.source
         read_lines.keep(name, len(text), lambda: source.lines)
 
-    def values(self, *fields: str) -> Values:
-        """The settings; of some fields, without a look at the others."""
+    def values(self, fields: tuple[str, ...]) -> Values:
+        """The settings of these fields; of all where there are none."""
         self.refuse()
         table = self._table
         if table is None or not table.pairs:

@@ -15,7 +15,7 @@ from dispatch_cli.bindings import Bindings
 from dispatch_cli.crossref.live import ask_built
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project
-from dispatch_cli.declarations.project_settings import read_source_settings
+from dispatch_cli.declarations.project_settings import read_project
 from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.run import run
 from dispatch_cli.model.built import BuiltLibrary
@@ -80,7 +80,7 @@ def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.M
     library, universe = ask_built(python, ("scaled",))
     project = find_project(folder)
     assert project is not None
-    read = run(SOURCES, (read_source_settings(project),))
+    read = run(SOURCES, (read_project(project).extract,))
     declared = load([ExtractedDocument("sources", read.document, read.lines)], universe=universe)
     drift = findings(run_declarations(declared), select="drift", built=library)
     assert {finding.check for finding in drift} == {"drift-missing"}

@@ -72,12 +72,12 @@ def _settings(config: str | None, allow_outside: bool) -> SourceSettings | None:
     """The settings of the project file that --config names; None for the nearest one. Errors: InputError."""
     from pathlib import Path
 
-    from dispatch_cli.declarations.project_settings import read_source_settings
+    from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS
 
     if config is None or config == NO_CONFIG:
         return None if config is None else NO_SOURCE_SETTINGS
-    return read_source_settings(Path(config), allow_outside)
+    return read_project(Path(config), allow_outside, only=("extract",)).extract
 
 
 @click.command("capture", cls=Command)
