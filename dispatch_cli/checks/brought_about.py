@@ -7,7 +7,7 @@ it were the user's own. What it finds only with them is theirs, and has the plac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from dispatch_cli.checks.check import Check, Finding, Group, Need, Related, Severity
@@ -131,17 +131,6 @@ class _Answerable(View):
     def is_own(self, registration: Registration) -> bool:
         """True, but for PyTorch's fallbacks."""
         return registration.operator is not None or super().is_own(registration)
-
-    def active(self, name: OperatorName) -> Mapping[str, Registration]:
-        """As of any view; each is worked out once, since nothing is registered while two views are compared."""
-        registrations = self._active.get(name)
-        if registrations is None:
-            registrations = self._active[name] = super().active(name)
-        return registrations
-
-    @cached_property
-    def _active(self) -> dict[OperatorName, Mapping[str, Registration]]:
-        return {}
 
     def registrant(self, registration: Registration) -> Registrant:  # noqa: ARG002 (everything is the user's)
         """The user."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.undecided import DEFINITIONS
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import (
-    Declarations,
     Define,
     Fallback,
     Implement,
@@ -29,58 +27,32 @@ from dispatch_cli.model.text.suggest import OneEditAway
 
 CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
-_CAPTURES: WeakKeyDictionary[State, Captures] = WeakKeyDictionary()
 MIN_LETTERS = 3
 """The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
 
 
-class Captures:
-    """Registrations in the captures of a state, without those marked as the user's. They are read when asked for."""
-
-    def __init__(self, declarations: Declarations) -> None:
-        self._declarations = declarations
-
-    @cached_property
-    def places(self) -> Mapping[Span, Registrant]:
-        """The places of registrations, and whose they are."""
-        return {span: by for step, by in self._steps for span in _places((step,))}
-
-    @cached_property
-    def unknown(self) -> frozenset[OperatorName]:
-        """The operators of which it is not said who registered them."""
-        return frozenset(names_of(step for step, by in self._steps if by is Registrant.UNKNOWN))
-
-    @cached_property
-    def pytorch(self) -> frozenset[str]:
-        """The names of the operators that PyTorch registers something for."""
-        return frozenset(map(str, names_of(step for step, by in self._steps if by is Registrant.PYTORCH)))
-
-    @cached_property
-    def _steps(self) -> tuple[tuple[Step, Registrant], ...]:
-        """The steps, and whose they are: found in one walk."""
-        steps = self._declarations.steps
-        return tuple(
-            (step, step.block.by)
-            for step in steps
-            if not isinstance(step, Settle) and step.block.by is not Registrant.USER
-        )
-
-
-def captures_of(state: State) -> Captures:
-    """Captures of a state; the same object for each look at the state."""
-    return _CAPTURES.setdefault(state, Captures(state.declarations))
-
-
 class Files:
-    """A state, as far as it says who registered what.
+    """A state, as far as it says who registered what."""
 
-    captures: of a state that this one is an edit of, if any; otherwise they are read from this one.
-    """
-
-    def __init__(self, state: State, captures: Captures | None = None) -> None:
+    def __init__(self, state: State) -> None:
         self.state = state
         self.dispatcher: Dispatcher = state.dispatcher
-        self.captures = captures or captures_of(state)
+
+    @cached_property
+    def _captured(self) -> tuple[tuple[Step, Registrant], ...]:
+        """The steps that captures have, without those marked as the user's, and whose they are."""
+        steps = self.state.declarations.steps
+        return tuple((step, by) for step in steps if (by := registrant_of(step)) not in (None, Registrant.USER))
+
+    @cached_property
+    def _captured_places(self) -> Mapping[Span, Registrant]:
+        """The places of captured registrations, and whose they are."""
+        return {span: by for step, by in self._captured for span in _places((step,))}
+
+    @cached_property
+    def unknown_operators(self) -> frozenset[OperatorName]:
+        """The operators of which captures do not say who registered them."""
+        return frozenset(names_of(step for step, by in self._captured if by is Registrant.UNKNOWN))
 
     @cached_property
     def own(self) -> frozenset[OperatorName]:
@@ -104,7 +76,7 @@ class Files:
         span = registration.kernel.span
         if span is None:
             return Registrant.USER if self._is_of_what_if(registration) else Registrant.PYTORCH
-        return self.captures.places.get(span, Registrant.USER)
+        return self._captured_places.get(span, Registrant.USER)
 
     def is_captured(self, registration: Registration) -> bool:
         """True if a registration is part of a captured state, which has an order of its own; whoever made it."""
@@ -126,14 +98,14 @@ class Files:
         registered what, only those that every PyTorch has.
         """
         namespaces = {name.partition("::")[0] for name in self.pytorch_operators}
-        namespaces.update(name.namespace for name in self.captures.unknown if name.namespace in CORE_NAMESPACES)
+        namespaces.update(name.namespace for name in self.unknown_operators if name.namespace in CORE_NAMESPACES)
         return frozenset(namespaces)
 
     @cached_property
     def pytorch_operators(self) -> frozenset[str]:
         """The names of the operators that PyTorch registers something for: those of its state."""
-        source = self.state.source
-        return self.captures.pytorch.union(source.names if source is not None else ())
+        source, captured = self.state.source, names_of(step for step, by in self._captured if by is Registrant.PYTORCH)
+        return frozenset(map(str, captured)).union(source.names if source is not None else ())
 
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:

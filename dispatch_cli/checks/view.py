@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
-from dispatch_cli.checks.files import Captures, Files, Namespaces
+from dispatch_cli.checks.files import Files, Namespaces
 from dispatch_cli.checks.undecided import UndecidedIndex
 from dispatch_cli.engine.coverage.answers import returns_tensors, takes_tensors
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader
@@ -27,7 +26,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
 
 
@@ -74,7 +72,6 @@ class View(Files):
     higher_order: the higher-order operators to report on.
     built: what a library registers in a running PyTorch, where one was asked.
     first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
-    captures: as of `Files`.
     """
 
     def __init__(
@@ -85,9 +82,8 @@ class View(Files):
         higher_order: Iterable[HigherOrderOperator] = (),
         built: BuiltLibrary | None = None,
         first: View | None = None,
-        captures: Captures | None = None,
     ) -> None:
-        super().__init__(state, captures)
+        super().__init__(state)
         self.universe = state.dispatcher.universe
         self.layout = state.dispatcher.layout
         self.operators = tuple(operators)
@@ -181,8 +177,9 @@ class View(Files):
     def keys_with_kernels(self) -> frozenset[str]:
         """The keys at which any operator of the state has a kernel, or one of the captured state that it continues."""
         source, dispatcher = self.state.source, self.dispatcher
-        captured = frozenset[str]() if source is None else _keys_of(source)
-        return captured.union(*(dispatcher.active(name) for name in dispatcher.present() if name in dispatcher))
+        captured = () if source is None else (source.header(name).kernels for name in source.names)
+        registered = (dispatcher.active(name) for name in dispatcher.present() if name in dispatcher)
+        return frozenset[str]().union(*captured, *registered)
 
     # one operator
 
@@ -319,16 +316,6 @@ class View(Files):
 
 
 # Most states that are looked at one after another have the same operators: those with changes that are tried.
-
-
-_KEYS: WeakKeyDictionary[StateSource, frozenset[str]] = WeakKeyDictionary()
-
-
-def _keys_of(source: StateSource) -> frozenset[str]:
-    keys = _KEYS.get(source)
-    if keys is None:
-        keys = _KEYS[source] = frozenset(key for name in source.names for key in source.header(name).kernels)
-    return keys
 
 
 @lru_cache(maxsize=2)

@@ -72,7 +72,7 @@ def operators_checked(view: View, chosen: Collection[str], reported: Collection[
     names = frozenset((*view.dispatcher.names(), *higher_order) if view.is_whole else chosen)
     # the names of a base are texts, and thousands
     own = {*map(str, view.own), *(name for name, operator in higher_order.items() if operator.is_own)}
-    unknown = {*map(str, view.captures.unknown), *(name for name, item in higher_order.items() if _is_unknown(item))}
+    unknown = {*map(str, view.unknown_operators), *(name for name, item in higher_order.items() if _is_unknown(item))}
     compared = map(str, changed_operators(view, view.state)) if view.changes else ()
     others = names.difference(own, unknown, reported, compared)
     pytorchs = [name for name in others if name in view.pytorch_operators or _is_of_pytorch(higher_order.get(name))]

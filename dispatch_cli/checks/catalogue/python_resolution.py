@@ -74,7 +74,7 @@ def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Ite
         if kernel.span is not None and kernel.by is Registrant.USER
     )
     by_files = [slot for slot in differences if not written.isdisjoint(slot.because) or slot.cpp.source in written]
-    considered = by_files if view.has_files and name not in view.captures.unknown else differences
+    considered = by_files if view.has_files and name not in view.unknown_operators else differences
     failing = [slot for slot in considered if slot.python.rule in NO_KERNEL and slot.cpp.rule not in NO_KERNEL]
     if failing:
         yield _finding(view, name, failing, Severity.WARNING if by_files else Severity.INFO)

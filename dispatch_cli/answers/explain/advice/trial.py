@@ -8,7 +8,6 @@ from functools import cached_property
 
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.files import captures_of
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -41,7 +40,6 @@ class Trial:
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe
-        self._captures = captures_of(state)  # no change adds to them; what one takes away is not asked for
         self.view = self._view(self._state)
         self._known = frozenset(finding.identity for finding in _serious(self.view))
 
@@ -76,7 +74,7 @@ class Trial:
     # inside
 
     def _view(self, state: State) -> View:
-        return View(state, self._family, frozenset(self._family), captures=self._captures)
+        return View(state, self._family, frozenset(self._family))
 
     @cached_property
     def _family(self) -> tuple[OperatorName, ...]:
