@@ -1,38 +1,31 @@
-"""Promises, cell by cell: which operators each is about, and what breaks it.
-
-What several promises ask for is looked at once.
-"""
+"""Promises, cell by cell: which operators each is about, and what breaks it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice, product
 from typing import NamedTuple
 
 from dispatch_cli.checks.expectations import OF_CELL, OF_TEXT, GuardBudget
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
 from dispatch_cli.engine.support.support import support_columns, support_rows
-from dispatch_cli.model.calls.support import Promise, SupportContext, boxes
+from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
-
-MOST_PLACES = 4
-"""Promises that are named of those that ask for the same."""
 
 
 class BrokenPromise(NamedTuple):
     """Cells of one operator that are not as promised, for one reason: those of each of the contexts on each backend.
 
-    backends: keys. cell: the first. promises: the first ones that ask for one of the cells.
+    backends: keys. cell: the first.
     """
 
     row: SupportRow
     backends: tuple[str, ...]
     contexts: tuple[SupportContext, ...]
     cell: Cell
-    promises: tuple[Promise, ...]
+    promise: Promise
 
 
 class Promises:
@@ -41,68 +34,38 @@ class Promises:
     def __init__(self, view: View) -> None:
         self._view = view
         self._budget = GuardBudget()
-        self._by_glob: dict[str, list[Promise]] = {}
-        for promise in view.state.declarations.promises:
-            for glob in dict.fromkeys(promise.ops):
-                self._by_glob.setdefault(glob, []).append(promise)
 
     def unmatched(self) -> Iterator[tuple[Promise, str]]:
-        """The globs and names that are those of no defined operator, each with the first promise that has it."""
-        for glob, promises in self._by_glob.items():
-            if not self._matching[glob]:
-                yield promises[0], glob
+        """The globs and names that are those of no defined operator, each with its promise."""
+        for promise in self._view.state.declarations.promises:
+            yield from ((promise, glob) for glob in dict.fromkeys(promise.ops) if not self._matching(promise, glob))
 
     def broken(self) -> Iterator[BrokenPromise]:
-        """Broken promises, by operator. Errors: InputError when it is too much work."""
-        state = self._view.state
-        asked = self._asked()
-        for columns, globs in asked.values():
-            self._budget.spend(len(columns) * OF_CELL, self._by_glob[globs[0]][0])
-        for name in sorted(asked, key=str):
-            columns, globs = asked[name]
-            (row,) = support_rows(state, (name,), columns)
-            for backends, contexts, cell in _grouped(columns, row):
-                asking = (
-                    promise
-                    for glob in globs
-                    for promise in self._by_glob[glob]
-                    if not {*promise.backends}.isdisjoint(backends) and not {*promise.contexts}.isdisjoint(contexts)
-                )
-                yield BrokenPromise(row, backends, contexts, cell, tuple(dict.fromkeys(islice(asking, MOST_PLACES))))
+        """Broken promises, each by operator. Errors: InputError when it is too much work."""
+        state, guarded = self._view.state, self._view.guarded
+        for promise in state.declarations.promises:
+            names = {name for glob in promise.ops for name in self._matching(promise, glob)}
+            asked = sorted(names if guarded is None else names & guarded, key=str)
+            contexts = [context for context in PROMISED if context in promise.contexts]
+            columns = support_columns(state, (), promise.backends, contexts)
+            self._budget.spend(len(asked) * len(columns) * OF_CELL, promise)
+            for row in support_rows(state, asked, columns):
+                for backends, of_contexts, cell in _grouped(columns, row):
+                    yield BrokenPromise(row, backends, of_contexts, cell, promise)
 
-    def _asked(self) -> dict[OperatorName, tuple[Sequence[Column], list[str]]]:
-        """The cells that promises ask for, and the globs of these, by operator."""
-        bits: dict[tuple[str, SupportContext], int] = {}
-        masks: dict[OperatorName, int] = {}
-        globs: dict[OperatorName, list[str]] = {}
-        for glob, promises in self._by_glob.items():
-            mask = 0
-            for promise in promises:
-                for key in product(promise.backends, promise.contexts):
-                    mask |= bits.setdefault(key, 1 << len(bits))
-            for name in self._matching[glob]:
-                if self._view.guarded is None or name in self._view.guarded:
-                    masks[name] = masks.get(name, 0) | mask
-                    globs.setdefault(name, []).append(glob)
-        backends = tuple(dict.fromkeys(backend for backend, _ in bits))
-        every = support_columns(self._view.state, (), backends) if backends else ()
-        bit_of = {column: bits.get((column.backend, column.context), 0) for column in every}
-        columns = {mask: [column for column in every if mask & bit_of[column]] for mask in {*masks.values()}}
-        return {name: (columns[mask], globs[name]) for name, mask in masks.items()}
+    def _matching(self, promise: Promise, glob: str) -> list[OperatorName]:
+        """The defined operators of a glob."""
+        view, names = self._view, self._names
+        texts = [glob] if glob in names else []
+        if is_glob(glob):
+            self._budget.spend(len(names) * OF_TEXT, promise)
+            texts = list(filter(glob_pattern(glob).match, names))
+        operators = (names[text] for text in texts)
+        return [name for name in operators if view.schema_text(name) or view.is_unknown(name)]
 
     @cached_property
-    def _matching(self) -> dict[str, list[OperatorName]]:
-        """The defined operators of each glob."""
-        view, matching = self._view, dict[str, list[OperatorName]]()
-        names = {str(name): name for name in view.names}
-        for glob, promises in self._by_glob.items():
-            texts = [glob] if glob in names else []
-            if is_glob(glob):
-                self._budget.spend(len(names) * OF_TEXT, promises[0])
-                texts = list(filter(glob_pattern(glob).match, names))
-            operators = (names[text] for text in texts)
-            matching[glob] = [name for name in operators if view.schema_text(name) or view.is_unknown(name)]
-        return matching
+    def _names(self) -> dict[str, OperatorName]:
+        return {str(name): name for name in self._view.names}
 
 
 def _grouped(

@@ -84,7 +84,7 @@ def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Findi
 
 
 def _broken(view: View, broken: BrokenPromise) -> Finding:
-    row, cell, (promise, *others) = broken.row, broken.cell, broken.promises
+    row, cell, promise = broken.row, broken.cell, broken.promise
     name, backends, place = row.operator, broken.backends, cell.span or row.span
     where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
     outcome = "is broken" if cell.verdict.fails else "cannot be checked"
@@ -101,7 +101,7 @@ def _broken(view: View, broken: BrokenPromise) -> Finding:
         span=place or promise.span,
         mark=None if place is not None else glob,
         mark_follows=True,
-        related=_related(broken, others, glob),
+        related=_related(broken, glob),
         tip=help_words(cell),
         group_message=f"the promise of {where} {outcome}: {reason_words(cell)}",
         subject=f"{where}: {'' if cell.reason is None else cell.reason.value}",
@@ -110,15 +110,14 @@ def _broken(view: View, broken: BrokenPromise) -> Finding:
     )
 
 
-def _related(broken: BrokenPromise, others: list[Promise], glob: str) -> Iterator[tuple[str, Span | None]]:
+def _related(broken: BrokenPromise, glob: str) -> Iterator[tuple[str, Span | None]]:
     """The promise first: the finding stands at the registration that breaks it, or at the operator."""
-    cell, row, promise = broken.cell, broken.row, broken.promises[0]
+    cell, row, promise = broken.cell, broken.row, broken.promise
     if cell.span or row.span:
         yield f"it is promised here, for {glob}", promise.span
     if cell.span:
         yield "the operator is defined here", row.span
     yield from (("the promise is loaded through this entry", span) for span in promise.through)
-    yield from (("it is promised here, too", other.span) for other in others)
 
 
 def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
