@@ -9,8 +9,9 @@ of each other.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, product
 from math import prod
@@ -46,6 +47,14 @@ _TURNED = re.compile(rf"{_INTEGER}\s*(>=|<=|==|!=|>|<)\s*({_NAME})")
 _EQUAL = re.compile(rf"({_NAME})\s*(==|!=)\s*(?:{_STRING})")
 _BRANCH = re.compile(r"branch ([1-9]\d{0,8}) of (\S.*)")
 _MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
+_COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 Value = int | str | None
 """Value of a name; None where it is not defined."""
@@ -67,23 +76,7 @@ class Meaning(NamedTuple):
             return bool(known)
         if isinstance(known, str) or isinstance(self.constant, str):
             return (known == self.constant) == (self.operator == "==") if self.operator in ("==", "!=") else False
-        return _compare(known, self.operator, self.constant)
-
-
-def _compare(number: int, operator: str, other: int) -> bool:
-    match operator:
-        case ">=":
-            return number >= other
-        case "<=":
-            return number <= other
-        case ">":
-            return number > other
-        case "<":
-            return number < other
-        case "==":
-            return number == other
-        case _:
-            return number != other
+        return _COMPARISONS[self.operator](known, self.constant)
 
 
 @cache
