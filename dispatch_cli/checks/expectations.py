@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.text import kernel_words
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
 from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
@@ -21,25 +20,10 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.text.glob import glob_pattern
 
-COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
-"""The rules by which a backend has an operator."""
-OF_SLOTS = frozenset(
-    {
-        GuardField.RULE,
-        GuardField.NOT,
-        GuardField.KERNEL,
-        GuardField.NOT_KERNEL,
-        GuardField.FALLTHROUGH,
-        GuardField.SAME_AS,
-    }
-)
-OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
 MAX_WORK = 3_000_000
 """Units of work of one run, of about a microsecond each."""
 OF_OPERATOR = 10
 """Cost of an operator that is compared with a guard, slot by slot."""
-OF_HOP = 100
-"""Cost of a kernel that a simulated call reaches."""
 OF_CELL = 50
 """Cost of a cell that is promised; it takes some calls."""
 OF_TEXT = 1
@@ -65,20 +49,6 @@ class Held(NamedTuple):
     entry: TableEntry
 
 
-class Ended(NamedTuple):
-    """End of a call, as guards see it. ran: the last kernel, unless the call raises. key: the last slot.
-
-    words: the same after ``it``. entry: of the last slot.
-    """
-
-    kind: EndKind
-    ran: str | None
-    key: str | None
-    error: str | None
-    words: str
-    entry: TableEntry | None
-
-
 def holds(want: Expectation, held: Held, at: Callable[[str], Held]) -> bool:
     """True if a place is as a guard wants it, or is not known and the guard accepts that. at: content of a slot."""
     texts = want.texts
@@ -95,13 +65,9 @@ def holds(want: Expectation, held: Held, at: Callable[[str], Held]) -> bool:
             return not any(matches(name, texts) for name in held.names)
         case GuardField.FALLTHROUGH:
             return held.falls_through is (texts[0] == "true")
-        case GuardField.SAME_AS:
+        case _:
             other = at(texts[0])
             return other.rule is Rule.NOT_KNOWN or bool(held.function == other.function)
-        case GuardField.BACKEND:
-            return held.rule in COMPUTING and not held.falls_through
-        case _:
-            return True
 
 
 def accepts_unknown(want: Expectation) -> bool:
@@ -109,37 +75,22 @@ def accepts_unknown(want: Expectation) -> bool:
     return want.field is not GuardField.NOT or Rule.NOT_KNOWN.value not in want.texts
 
 
-def call_ends(want: Expectation, ended: Ended) -> bool:
-    """True if a call ends as a guard wants it, or it is not known how it ends."""
-    if ended.kind is EndKind.NOT_KNOWN:
-        return True
-    match want.field:
-        case GuardField.END:
-            return ended.kind.value in want.texts
-        case GuardField.RAN:
-            return ended.ran is not None and matches(ended.ran, want.texts)
-        case GuardField.AT:
-            return ended.key in want.texts
-        case _:
-            return ended.error is not None and matches(ended.error, want.texts)
-
-
 class Violation(NamedTuple):
     """Violation of a guard by one operator.
 
-    keys: the slots that hold the same; none where a call is meant that did not get as far. wanted: the expectations
-    that do not hold, in words. found: what is there, in words. entry: what fills the first slot.
+    keys: the slots that hold the same. wanted: the expectations that do not hold, in words. found: what is there, in
+    words. entry: what fills the first slot.
     """
 
     keys: tuple[str, ...]
     wanted: str
     found: str
-    entry: TableEntry | None = None
+    entry: TableEntry
 
     @property
-    def key(self) -> str | None:
+    def key(self) -> str:
         """The first of its keys."""
-        return self.keys[0] if self.keys else None
+        return self.keys[0]
 
     @property
     def reason(self) -> str:

@@ -6,68 +6,21 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 
 from dispatch_cli.checks.expectations import (
-    OF_CALLS,
-    OF_HOP,
     OF_OPERATOR,
-    OF_SLOTS,
     OF_TEXT,
     Cells,
-    Ended,
     GuardBudget,
     Held,
     Violation,
-    call_ends,
     holds,
 )
 from dispatch_cli.checks.text import (
-    call_words,
-    end_words,
-    first_line,
-    kernel_text,
-    wanted_call_words,
     wanted_words,
 )
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.calls.call import CallError
-from dispatch_cli.model.calls.guard import Guard, GuardField
+from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
-
-
-def call_violation(state: State, guard: Guard, operator: OperatorName, budget: GuardBudget) -> Violation | None:
-    """Violation of a guard by the call of an operator; None where the call is as the guard wants it, or there is none.
-
-    Errors: InputError when the calls are too much work.
-    """
-    call = guard.call
-    if call is None:
-        return None
-    budget.spend(OF_HOP, guard)
-    from dispatch_cli.engine.call.simulate import simulate
-
-    try:
-        simulated = simulate(state, operator, call.tensors, call.contexts, options=call.options)
-    except CallError as error:
-        return Violation((), f"a call with {call_words(call)}", f"cannot be made: {error.message}")
-    budget.spend(len(simulated.hops) * OF_HOP, guard)
-    ended = _ended(simulated)
-    wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, ended)]
-    if not wanted:
-        return None
-    return Violation(
-        () if ended.key is None else (ended.key,), wanted_call_words(wanted, call), ended.words, ended.entry
-    )
-
-
-def _ended(call: Call) -> Ended:
-    end = call.end
-    error = None if end.error is None else first_line(end.error.text)
-    last = call.hops[-1] if call.hops else None
-    ran = None if last is None or end.kind is EndKind.ERROR else kernel_text(call)
-    key, entry = (None, None) if last is None else (last.slot, last.live)
-    return Ended(end.kind, ran, key, error, end_words(call), entry)
 
 
 class Guards:
@@ -111,23 +64,17 @@ class Guards:
                 yield name, broken
 
     def _of_operator(self, guard: Guard, name: OperatorName, slots: int) -> Iterator[Violation]:
-        """Violations by a call, by the backends that should have the operator, and by slots. slots: as bits."""
+        """Violations by an operator. slots: those that the guard is about, as bits."""
         self._budget.spend(OF_OPERATOR, guard)
-        violation = call_violation(self._view.state, guard, name, self._budget)
-        if violation is not None:
-            yield violation
         table, cells = self._cells.of(name)
 
         def at(key: str) -> Held:
             return self._cells.held(table[key])
 
-        for want in guard.wants:
-            if want.field is GuardField.BACKEND and not holds(want, held := at(want.texts[0]), at):
-                yield Violation(want.texts, wanted_words(want), held.words, held.entry)
-        wants = [want for want in guard.wants if want.field in OF_SLOTS]
         by_reason: dict[tuple[str, str], tuple[Held, int]] = {}
-        for part, held in cells if wants else ():
-            wanted = " and ".join([wanted_words(want) for want in wants if part & slots and not holds(want, held, at)])
+        for part, held in cells:
+            wants = guard.wants if part & slots else ()
+            wanted = " and ".join([wanted_words(want) for want in wants if not holds(want, held, at)])
             if wanted:
                 first, bits = by_reason.get((wanted, held.words), (held, 0))
                 by_reason[wanted, held.words] = first, bits | (part & slots)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from dispatch_cli.engine.call.errors import brief
-from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.calls.guard import Expectation, GuardedCall, GuardField
+from dispatch_cli.model.calls.guard import Expectation, GuardField
 from dispatch_cli.model.kernel import Kernel
 
 MAX_NAMED = 4
@@ -36,51 +34,13 @@ def kernel_words(kernel: Kernel) -> str:
     return f"the kernel {kernel.label}" if kernel.label.startswith("registered at ") else kernel.label
 
 
-def kernel_text(call: Call) -> str | None:
-    """The kernel that ran last: the Python kernel where there is one, else as a dump shows it."""
-    last = call.hops[-1]
-    if last.python is not None and last.python.kernel is not None:
-        return last.python.kernel
-    return last.live.kernel.debug if last.live.kernel is not None else None
-
-
-def first_line(text: str) -> str:
-    """The first line of an error's text."""
-    return text.split("\n", 1)[0]
-
-
 def without_hint(text: str) -> str:
     """An error's text without the hint at its end, which PyTorch gives where an operator has no rule for a mode."""
     return text.split("Hint:", 1)[0].rstrip()
 
 
-def call_words(call: GuardedCall) -> str:
-    """Tensors, options and contexts of a guarded call, after ``a call with``."""
-    words = ", ".join(map(str, call.tensors)) or "no tensors"
-    if call.options.given:
-        words += f" and {call.options}"
-    return f"{words} under {', '.join(map(str, call.contexts))}" if call.contexts else words
-
-
-def wanted_call_words(wants: Iterable[Expectation], call: GuardedCall) -> str:
-    """The end of a call that a guard wants, after ``the guard requires``."""
-    return f"a call with {call_words(call)} to end {' and '.join(map(wanted_words, wants))}"
-
-
-def end_words(call: Call) -> str:
-    """The end of a call, after ``it``."""
-    end = call.end
-    if end.error is not None:
-        return f"raises {brief(first_line(end.error.text))}"
-    if end.handler is not None:
-        return f"ends in the {end.handler.kind.value} {end.handler.name}"
-    last = call.hops[-1]
-    what = "the decomposition " if end.kind is EndKind.DECOMPOSITION else ""
-    return f"ends in {what}{kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
-
-
 def wanted_words(want: Expectation) -> str:
-    """Expectation of a guard about a slot, after ``the guard requires``, or about a call, after ``to end``."""
+    """Expectation of a guard about a slot, after ``the guard requires``."""
     either = " or ".join(want.texts)
     match want.field:
         case GuardField.RULE:
@@ -95,13 +55,3 @@ def wanted_words(want: Expectation) -> str:
             return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
         case GuardField.SAME_AS:
             return f"the same function as {either}"
-        case GuardField.BACKEND:
-            return "a backend kernel or a composite one"
-        case GuardField.END:
-            return {"error": "with an error"}.get(either, f"in a {either}")
-        case GuardField.RAN:
-            return f"in kernel {either}"
-        case GuardField.AT:
-            return f"at {either}"
-        case GuardField.ERROR:
-            return f"with the error {either}"

@@ -30,9 +30,9 @@ operators:
 guards:
   - {op: "demo::*", key: CUDA, rule: math}
   - {op: demo::op, key: [CPU, XLA], rule: kernel, reason: as before}
-  - {op: demo::none, backend: CPU}
+  - {op: demo::none, key: CPU, rule: kernel}
   - {op: "demo::*", rule: math, key: CUDA}
-  - {op: demo::op, tensors: [cpu], contexts: [inference_mode], resolves: {key: CPU}}
+  - {op: demo::op, key: AutogradCPU, not: missing}
 """
 
 

@@ -109,9 +109,7 @@ def test_guards_counts_all_too() -> None:
     assert [len(row["broken"]) for row in rows] == [OF_GROUP] * GUARDS
 
 
-@pytest.mark.parametrize(
-    "guards", ["", "- {op: '*', key: CPU, rule: fallback}\n- {op: '*', tensors: [cpu], resolves: zz}\n"]
-)
+@pytest.mark.parametrize("guards", ["", "- {op: '*', key: CPU, rule: fallback}\n- {op: '*', key: XLA, kernel: zz}\n"])
 def test_what_is_not_listed_is_counted_for_its_operator(many: Path, guards: str) -> None:
     """As many as there are where all are listed."""
     file = many / "many.yaml"

@@ -98,7 +98,6 @@ def test_no_finding_rests_on_an_incomplete_key() -> None:
         ("{op: aten::embedding_renorm_, key: MPS, kernel: mine}", True),
         ("{op: aten::embedding_renorm_, key: MPS, not: not-known}", False),
         ("{op: 'aten::embedding*', key: MPS, not: not-known}", False),
-        ("{op: aten::embedding_renorm_, tensors: [mps, mps], resolves: {end: kernel}}", True),
         ("{op: aten::add.Tensor, key: MPS, rule: missing}", False),
         ("{op: aten::embedding_renorm_, key: XLA, rule: kernel}", False),
     ],

@@ -83,16 +83,13 @@ higher_order_operators:
   - name: h
     add: true
     dispatch: {"CUDA, XLA": fallthrough, HPU: {fallthrough: true}, Autograd: {kernel: x, redispatches: true}}
-    transforms: {Vmap: x}
+    transforms: {Vmap: {kernel: x, redispatches: raises, error: "ValueError: x"}}
   - {name: i, autograd: {kernel: autograd_not_implemented, deferred_error: true}}
   - {name: j, modes: {M: {kernel: x, returns: NotImplemented}}}
 modes: {M: {supports_higher_order_operators: true}}
 guards:
   - {op: "*", key: "*", except: CUDA, rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false}
   - {op: "*", key: "*", same_as: CPU}
-  - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
-  - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
-  - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 support:
   - {op: "m::*", backends: [cpu, CUDA], contexts: [eager, train], reason: it is said so}
 suppress:
@@ -115,7 +112,7 @@ BEYOND_JSON_SCHEMA = {
     *("boolean words", "suppression comment", "define in IMPL", "DEF of wildcard", "DEF with key", "fallback in DEF"),
     *("fallback in namespace", "fallback without key", "impl in wildcard", "bad namespace"),
     *("other namespace in schema", "other namespace in impl", "other key in impl", "guard alias"),
-    *("backend of a guard", "backend of a promise", "rule that falls through", "rule of fallthrough with name"),
+    *("backend of a promise", "rule that falls through", "rule of fallthrough with name"),
     *("rule not falling through", "rule that returns", "deferred error", "universe name", "universe path"),
     *("custom op on a device that PyTorch does not know", "custom op on a device of its own"),
     *("a kernel on a device that PyTorch does not know", "a fake implementation that is missing, and has a function"),

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.declarations.formats.check_format import GUARD, RESOLVES
+from dispatch_cli.declarations.formats.check_format import GUARD
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import Context, TensorSpec
-from dispatch_cli.model.calls.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import (
     Block,
@@ -300,9 +299,6 @@ def test_guards(tmp_path: Path) -> None:
   - {{op: "m::*", key: "Autograd*", not: missing, kernel: "k*"}}
   - {{op: [m::a, m::b], key: [QuantizedHIP, "CPU, Autograd"], rule: [kernel, math], not_kernel: k, reason: it must}}
   - {{op: m::a, key: CPU, fallthrough: false, same_as: CUDA}}
-  - {{op: m::a, backend: PrivateUse1}}
-  - {{op: m::a, tensors: [cpu sparse], contexts: [autocast cpu], resolves: {{end: error, key: CPU, error: "Could*"}}}}
-  - {{op: m::a, resolves: "k*"}}
 """
     file = str(tmp_path / "x.yaml")
     assert read(tmp_path, text).guards == (
@@ -325,19 +321,6 @@ def test_guards(tmp_path: Path) -> None:
             (Expectation(GuardField.FALLTHROUGH, ("false",)), Expectation(GuardField.SAME_AS, ("CUDA",))),
             span=Span(file, 5, 5),
         ),
-        Guard(("m::a",), (), (Expectation(GuardField.BACKEND, ("PrivateUse1",)),), span=Span(file, 6, 5)),
-        Guard(
-            ("m::a",),
-            (),
-            (
-                Expectation(GuardField.END, ("error",)),
-                Expectation(GuardField.AT, ("CPU",)),
-                Expectation(GuardField.ERROR, ("Could*",)),
-            ),
-            GuardedCall((TensorSpec.parse("cpu sparse"),), (Context.parse("autocast cpu"),)),
-            span=Span(file, 7, 5),
-        ),
-        Guard(("m::a",), (), (Expectation(GuardField.RAN, ("k*",)),), GuardedCall(), span=Span(file, 8, 5)),
     )
 
 
@@ -383,9 +366,8 @@ def test_a_file_of_guards_registers_nothing(tmp_path: Path) -> None:
     ]
 
 
-def test_guards_name_the_rules_and_ends_of_the_engine() -> None:
-    rules, ends = GUARD.by_name["rule"].type.json["anyOf"][0], RESOLVES.by_name["end"].type.json
-    assert (rules["enum"], ends["enum"]) == ([rule.value for rule in Rule], [end.value for end in EndKind])
+def test_guards_name_the_rules_of_the_engine() -> None:
+    assert GUARD.by_name["rule"].type.json["anyOf"][0]["enum"] == [rule.value for rule in Rule]
 
 
 @pytest.mark.parametrize("indent", ["\t", "  "])

@@ -176,7 +176,7 @@ def document(dice: random.Random, careful: bool) -> Any:
             break
         _change(dice, dice.choice(places))
     if dice.random() < 0.5:
-        name = dice.choice(["guards", "suppress", "check", "fallbacks", "operators", "modes", "higher_order_operators"])
+        name = dice.choice(["guards", "suppress", "fallbacks", "operators", "modes", "higher_order_operators"])
         changed.setdefault(name, make(dice, top["properties"][name], name))
     return changed
 

@@ -1,7 +1,7 @@
 """The guards of the declarations hold.
 
-A guard says what must be true of the computed table at certain keys of certain operators, or where a call must end, so
-that CI notices when a new registration takes a slot away. Guards come from the declarations, from files that these
+A guard says what must be true of the computed table at certain keys of certain operators, so that CI notices when a new
+registration takes a slot away. Guards come from the declarations, from files that these
 extend, and from files given with `--guards`.
 
 Bad, because CUDA is empty:
@@ -38,13 +38,13 @@ from dispatch_cli.checks.expectations import Violation
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.calls.guard import Guard, GuardedCall
+from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every slot or call that is not as a guard wants it. Errors: InputError when it is too much work."""
+    """A finding for every slot that is not as a guard wants it. Errors: InputError when it is too much work."""
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
@@ -58,17 +58,14 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
 
     One finding for all slots of an operator that hold the same; its key is the first of them."""
     wanted, keys = violation.wanted, violation.keys
-    if guard.call is not None:
-        message = f"{name}: the guard requires {wanted}, but it {violation.found}"
-    else:
-        holds = "it holds" if len(keys) == 1 else "they hold"
-        message = f"{name}: the guard requires {wanted} at {keys_text(keys)}, but {holds} {violation.found}"
+    holds = "it holds" if len(keys) == 1 else "they hold"
+    message = f"{name}: the guard requires {wanted} at {keys_text(keys)}, but {holds} {violation.found}"
     slots = (("keys", ", ".join(keys)),) if len(keys) > 1 else ()
     reason = (("reason", guard.reason),) if guard.reason is not None else ()
     finding = CHECK.finding(
         message,
         name,
-        keys[0] if keys else None,
+        violation.key,
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or guard.ops)[0],
@@ -81,22 +78,15 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
 
 def _related(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Iterator[tuple[str, Span | None]]:
     entry = violation.entry
-    if entry is not None:
-        yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None
-        for key in view.dispatcher.keys_in(entry.decision.blockers):
-            yield f"the kernel at {key} is registered here", view.place(name, key)
+    yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None
+    for key in view.dispatcher.keys_in(entry.decision.blockers):
+        yield f"the kernel at {key} is registered here", view.place(name, key)
     yield from (("the guard is loaded through this entry", span) for span in guard.through)
 
 
 def wants_text(guard: Guard) -> str:
     """Expectations of a guard, as a text that stays the same when the guard moves."""
-    wants = "; ".join(f"{want.field.value}: {', '.join(want.texts)}" for want in guard.wants)
-    return wants if guard.call is None else f"[{_call_text(guard.call)}] {wants}"
-
-
-def _call_text(call: GuardedCall) -> str:
-    options = tuple(f"{name} {text}" for name, text in call.options.given)
-    return "; ".join(map(str, (*call.tensors, *options, *call.contexts)))
+    return "; ".join(f"{want.field.value}: {', '.join(want.texts)}" for want in guard.wants)
 
 
 CHECK = Check.of(find, __doc__, "DC901", Severity.ERROR)

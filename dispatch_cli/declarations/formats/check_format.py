@@ -9,35 +9,18 @@ from dispatch_cli.declarations.formats.format_types import (
     Field,
     Record,
     choice,
-    either,
-    list_of,
-    record,
     some,
 )
-from dispatch_cli.model.calls.call import EndKind
 from dispatch_cli.model.rule import Rule
 
 A_RULE = choice(*(rule.value for rule in Rule))
 _RULES_NAMED = some(A_RULE, "them")
-RESOLVES = Record(
-    "resolves",
-    "the end of a call",
-    "How a call must end.",
-    (
-        Field("end", choice(*(end.value for end in EndKind)), "How it ends."),
-        Field("kernel", TEXTS, "The last kernel, as a glob over its debug string. With a list: any of them."),
-        Field("key", TEXT, "The dispatch key of the last kernel."),
-        Field("error", TEXTS, "PyTorch's error, as a glob over the first line of its text. With a list: any of them."),
-    ),
-    ("end", "kernel", "key", "error"),
-)
 GUARD = Record(
     "guard",
     "a guard",
     "A condition on the dispatch tables, which must hold for every operator that matches `op`, at every `key`. A slot "
-    "holds what calls find there, also where the order of registrations left it stale. With "
-    "`backend`, a guard requires that a backend has the operators; with `resolves`, that a call ends in a certain "
-    "way. Both take no `key`. Higher-order operators have no guards.",
+    "holds what calls find there, also where the order of registrations left it stale. Higher-order operators have no "
+    "guards. What calls must do is promised (`support`).",
     (
         Field(
             "op",
@@ -50,6 +33,7 @@ GUARD = Record(
             TEXTS,
             "The runtime keys: names, globs, or alias keys (for all runtime keys that they cover), separated by "
             "commas or as a list. A key that only other PyTorch versions have is reported by `unmatched-guard`.",
+            required=True,
         ),
         Field("except", TEXTS, "Runtime keys to leave out, given in the same ways."),
         Field("rule", _RULES_NAMED, "The rule that must fill the slots. With a list: any of them."),
@@ -68,30 +52,9 @@ GUARD = Record(
         Field("not_kernel", TEXTS, "The kernel that must not be in the slots, as a glob. With a list: none of them."),
         Field("fallthrough", BOOLEAN, "Whether the kernel in the slots must be a fallthrough."),
         Field("same_as", TEXT, "A runtime key whose slot must contain the same function."),
-        Field(
-            "backend",
-            TEXT,
-            "A backend key, such as `PrivateUse1`, that must have the operators, by kernels of its own or by "
-            "composite kernels. The backend fallback does not count.",
-        ),
-        Field("tensors", list_of(TEXT, "tensors"), "The tensors of the call for `resolves`, such as `cuda sparse`."),
-        Field(
-            "contexts",
-            list_of(TEXT, "contexts"),
-            "Its contexts, outermost first, such as `autocast cuda` and `inference_mode`.",
-        ),
-        Field("device", TEXT, "Its device argument, for a factory function, such as `cuda`."),
-        Field("layout", TEXT, "Its layout argument, for a factory function, such as `sparse`."),
-        Field("dtype", TEXT, "Its dtype argument, for a factory function, such as `qint8`."),
-        Field(
-            "generator",
-            TEXT,
-            "The device of its generator argument: `cpu`, or `cpu boxed` for a boxed call, in which it adds no key.",
-        ),
-        Field("resolves", either(TEXT, record("resolves")), "How the call must end; a string names the last kernel."),
         Field("reason", TEXT, "Why it must hold; findings show it."),
     ),
-    ("rule", "not", "kernel", "not_kernel", "fallthrough", "same_as", "backend", "resolves"),
+    ("rule", "not", "kernel", "not_kernel", "fallthrough", "same_as"),
 )
 SUPPRESSION = Record(
     "suppression",

@@ -7,7 +7,7 @@ reading, the JSON Schema and the reference FORMAT.md all come from this table.
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.change_format import CHANGE, REGISTRATION
-from dispatch_cli.declarations.formats.check_format import GUARD, RESOLVES, SUPPRESSION
+from dispatch_cli.declarations.formats.check_format import GUARD, SUPPRESSION
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     KEYS,
@@ -192,7 +192,6 @@ RECORDS = (
     HIGHER_ORDER_RULE,
     MODE,
     GUARD,
-    RESOLVES,
     PROMISE,
     SUPPRESSION,
     FUNCTION,

@@ -133,22 +133,6 @@ class KeyReader:
             return None
         return text if self._has_slot(problems, text, node) else None
 
-    def backend(self, problems: Problems, node: Scalar) -> str | None:
-        """One key of a backend, such as SparseCPU; None, noting it, when it is none."""
-        key, universe = self.slot(problems, node), self._universe
-        if key is None or universe is None:
-            return key
-        known = (universe.backends, *universe.autograd_backends.values())
-        if any(key in keys for keys in known):
-            return key
-        problems.add(
-            "no-backend",
-            f"{key} is not the key of a backend",
-            node,
-            f"name a backend key, such as {universe.backends[0]}",
-        )
-        return None
-
     def device(self, problems: Problems, node: Scalar) -> str | None:
         """The backend key that a device or its key means, in any case; None, noting it, when it means none."""
         text, universe = node.text, self._universe

@@ -34,17 +34,6 @@ class GuardStatus(Enum):
     SUPPRESSED = "suppressed"
 
 
-class GuardCall(NamedTuple):
-    """The call that a guard is about, as it is written."""
-
-    tensors: tuple[str, ...]
-    contexts: tuple[str, ...]
-    device: str | None
-    layout: str | None
-    dtype: str | None
-    generator: str | None
-
-
 class UnmatchedGlob(NamedTuple):
     """A glob that matches nothing. kind: the word for what it should match."""
 
@@ -75,7 +64,7 @@ class GuardRow(NamedTuple):
     ops, keys, excepted: globs.
     wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
-    operators, slots: how many it is about; slots is 0 where it is about calls or backends.
+    operators, slots: how many it is about.
     unmatched, broken: what check-invariants finds; of broken places the first. broken_count: how many there are.
     suppressed: the first of what it would find, had the declarations not said why it is meant to be so.
     """
@@ -84,7 +73,6 @@ class GuardRow(NamedTuple):
     keys: tuple[str, ...]
     excepted: tuple[str, ...]
     wants: Mapping[GuardField, tuple[str, ...]]
-    call: GuardCall | None
     text: str
     reason: str | None
     span: Span | None
@@ -164,13 +152,11 @@ class _Reader:
         for name, violations in guards.broken(guard):
             self._add(guard, name, violations, broken, suppressed)
         self._listed += len(broken.listed)
-        call = guard.call
         return GuardRow(
             ops=guard.ops,
             keys=guard.keys,
             excepted=guard.excepted,
             wants={want.field: want.texts for want in guard.wants},
-            call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
             text=guard_check.wants_text(guard),
             reason=guard.reason,
             span=guard.span,
@@ -193,7 +179,7 @@ class _Reader:
         suppressed: list[SuppressedGuard],
     ) -> None:
         """Count the violations by one operator, and note the first."""
-        for violation in sorted(violations, key=lambda violation: self._slot.get(violation.key or "", -1)):
+        for violation in sorted(violations, key=lambda violation: self._slot[violation.key]):
             if self._is_suppressed(guard_check.finding_of(self._view, guard, name, violation), suppressed):
                 continue
             broken.count += 1
