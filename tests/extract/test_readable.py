@@ -192,17 +192,6 @@ def test_a_file_whose_name_cannot_be_written_is_left_out(tmp_path: Path) -> None
     json.dumps(result.document).encode("utf-8")
 
 
-def test_many_branches_are_numbered_and_exclude_each_other(tmp_path: Path) -> None:
-    lines = ["#if X0", BODY]
-    for number in range(1, 250):
-        lines += [f"#elif X{number} == {number}", BODY]
-    result = written(tmp_path, "\n".join([*lines, "#else", BODY, "#endif"]))
-    whens = [gap.when for gap in result.not_understood]
-    assert len(whens) == 251 and len(json.dumps(result.document)) < 500_000
-    assert all(exclude_each_other(whens[a], whens[b]) for a, b in [(0, 30), (19, 20), (20, 21), (100, 250)])
-    assert negated(Atom("X0")) in whens[250] and str(whens[250][-1]).startswith("branch 251 of #if at ")
-
-
 def test_a_registration_whose_condition_cannot_be_written_is_left_out() -> None:
     at, when = Span("a.cpp", 1, 1), (Atom("c"), Not(Atom("a and b")))
     operator = CustomOperator("my::f", "my::f(Tensor x) -> Tensor", "f", at, when)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, conjunction, joined, opposite, undecided
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, conjunction, joined, opposite
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     SourceText,
@@ -125,12 +125,10 @@ class BodyReader:
         decision = decision_of(tokens[opening + 1 : pairs[opening]], self._simple.local)
         first = pairs[opening] + 1
         behind = whole(tokens, first, pairs)
-        self._check_one_condition(tokens, index, first)
         yes = self._branch(tokens[first:behind], when, decision, depth)
         no = False
         if behind < len(tokens) and tokens[behind].text == "else":
             end = whole(tokens, behind + 1, pairs)
-            self._check_one_condition(tokens, behind, behind + 1)
             no = self._branch(tokens[behind + 1 : end], when, opposite(decision), depth)
             behind = end
         if yes and no:
@@ -139,11 +137,6 @@ class BodyReader:
             rest = opposite(decision) if yes else decision
             return behind, when if isinstance(rest, bool) else joined(when, [rest]), rest is False
         return behind, when, False
-
-    def _check_one_condition(self, tokens: Sequence[CppToken], header: int, statement: int) -> None:
-        """``#if`` between ``if (x)`` and its statement: the branches are read one by one."""
-        if statement < len(tokens) and not set(tokens[header].when) <= set(tokens[statement].when):
-            self._findings.forks.update(undecided(tokens[header].when, {}))
 
     def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> bool:
         if decision is False or not tokens:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.audit import audit
-from dispatch_cli.extract.cpp.preprocessor.tokens import normal
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
@@ -125,12 +124,6 @@ def test_a_splice_anywhere_hides_nothing(tmp_path: Path, end: str, step: int) ->
     places = audit(["a.cpp"], lambda _: spliced, frozenset())
     assert [place.what for place in places] == ["TORCH_LIBRARY", "def"] * 2
     assert not audit([str(tmp_path / "a.cpp")], lambda _: spliced, result.accounted)
-
-
-def test_raw_literals_keep_their_lines() -> None:
-    text = 'R"(a\\\nb \\ \n)" x\\\ny\n// R"(\nTORCH_\\\nLIBRARY'
-    assert normal(text) == 'R"(a\\\nb \\ \n)" x\\\ny\n// R"(\nTORCH_LIBRARY\n'
-    assert normal(normal(text)) == normal(text)
 
 
 def test_a_carriage_return_alone_ends_a_line(tmp_path: Path) -> None:

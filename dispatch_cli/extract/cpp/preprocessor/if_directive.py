@@ -22,22 +22,17 @@ from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.conditions.condition import Atom, Condition, value
 
-MAX_SPELLED = 20
-"""Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""
-
-
 UNDECIDED = 30
 """Units of work of a branch that is not decided."""
 
 
 class _Frame:
-    """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true. count: of all."""
+    """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true."""
 
-    __slots__ = ("before", "brackets", "conditions", "count", "directive", "done", "off", "outer")
+    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer")
 
-    def __init__(self, outer: When, off: bool, directive: Directive) -> None:
-        self.outer, self.off, self.directive = outer, off, directive
-        self.count = 1
+    def __init__(self, outer: When, off: bool) -> None:
+        self.outer, self.off = outer, off
         self.before: list[Condition] = []
         self.conditions: list[Condition] = []
         self.done = False
@@ -65,7 +60,7 @@ class Branches:
 
     def open(self, decide: Callable[[], Decision], directive: Directive) -> None:
         """``#if``. Errors: OverWork."""
-        self._frames.append(_Frame(self.when, self.off, directive))
+        self._frames.append(_Frame(self.when, self.off))
         if not self.off:
             self._begin(decide(), directive)
 
@@ -75,7 +70,6 @@ class Branches:
             return
         self._balance()
         frame = self._frames[-1]
-        frame.count += 1
         if not frame.off:
             self.when = frame.outer
             self._begin(False if frame.done else True if decide is None else decide(), directive)
@@ -102,10 +96,6 @@ class Branches:
         elif directive.fails:
             frame.done = frame.done or decision is True
             decision = False
-        if len(frame.conditions) >= MAX_SPELLED and decision is not False:
-            frame.done = frame.done or decision is True
-            self.off, self.when = False, joined(outer, [self._numbered(frame)])
-            return
         if isinstance(decision, bool):
             self.off = not decision
             frame.done = frame.done or decision
@@ -117,11 +107,6 @@ class Branches:
         negative = opposite(decision)
         assert not isinstance(negative, bool)
         frame.before.extend(conjuncts(negative))
-
-    def _numbered(self, frame: _Frame) -> Condition:
-        """Condition for one of very many branches, of which one at most is taken."""
-        first = frame.directive.source.span(frame.directive.at)
-        return Atom(f"branch {frame.count} of #{frame.directive.kind} at {first.file}:{first.line}")
 
     def _without_error(self, needed: Decision) -> bool:
         """``#error``: a branch is in no build, so that *needed* holds in all of them."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, excludes, facts, undecided
-from dispatch_cli.extract.cpp.preprocessor.known import KNOWN, RESERVED
-from dispatch_cli.extract.cpp.preprocessor.macros import Macro, defined_as, substituted
+from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, Macro, defined_as, substituted
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
 from dispatch_cli.extract.work import OverWork, WorkBudget

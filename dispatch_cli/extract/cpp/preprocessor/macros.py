@@ -1,12 +1,19 @@
-"""Macros: how a ``#define`` is read, and how one is expanded, with ``#``, ``##`` and ``__VA_OPT__``.
+"""Macros: how a ``#define`` is read, and how one is expanded, with ``#`` and ``##``.
 
 After the C++ standard, [cpp.replace], by the algorithm of Dave Prosser: every token keeps the set of the macros that do
 not expand it any more.
+
+Macros of PyTorch's own headers that begin registration blocks, or hold registrations, are data here, for projects that
+use them without having the headers: of torch/library.h, torch/csrc/stable/library.h, ATen/autocast_mode.h and
+ATen/functorch/BatchRulesHelper.h of PyTorch 2.13, and some that only older versions have (``KERNEL_CPU2``). With ``-I``
+the headers of another version are read instead. Only what they register is here; how their kernels are made is not.
+``…_EXPAND`` are of registration.h, which kernel-builder adds to a project when it builds it. A name that begins with
+``@`` stands for what the macro makes; C++ has no such names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
@@ -88,17 +95,7 @@ def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, w
             expanded[index] = expand(list(arguments[index]))
         return expanded[index]
 
-    return _without_placemarkers(_replaced(macro, list(macro.body), parameters, arguments, argument, work))
-
-
-def _replaced(
-    macro: Macro,
-    body: list[CppToken],
-    parameters: dict[str, int],
-    raw: list[list[CppToken]],
-    argument: Callable[[int], list[CppToken]],
-    work: WorkBudget,
-) -> list[CppToken]:
+    body = macro.body
     result: list[CppToken] = []
     index = 0
     function_like = macro.parameters is not None
@@ -109,21 +106,14 @@ def _replaced(
         index += 1
         part: list[CppToken]
         if function_like and token.text == "#" and following is not None and following.text in parameters:
-            part = [token._replace(kind="string", text=_stringized(raw[parameters[following.text]], work))]
+            part = [token._replace(kind="string", text=_stringized(arguments[parameters[following.text]], work))]
             index += 1
         elif token.text == "##" and result and following is not None:
             continue
-        elif function_like and token.text == "__VA_OPT__" and macro.variadic and following and following.text == "(":
-            close = _closing(body, index)
-            inner = [part for part in body[index + 1 : close] if part.text != "__VA_OPT__"]  # it does not nest
-            work.spend(len(inner))
-            part = _replaced(macro, inner, parameters, raw, argument, work) if argument(len(raw) - 1) else []
-            part = part or [_placemarker(token)]
-            index = close + 1
         elif token.text in parameters:
             number = parameters[token.text]
             next_paste = index < len(body) and body[index].text == "##"
-            part = list(raw[number] if pasted_left or next_paste else argument(number))
+            part = list(arguments[number] if pasted_left or next_paste else argument(number))
             if part:
                 part[0] = part[0]._replace(space=token.space)
             else:
@@ -138,7 +128,7 @@ def _replaced(
             result.pop()  # GNU: ``, ## __VA_ARGS__`` drops the comma before nothing
         else:
             result.extend(part)
-    return result
+    return [token for token in result if token.kind != "placemarker"]
 
 
 def _is_rest(macro: Macro, token: CppToken) -> bool:
@@ -146,21 +136,8 @@ def _is_rest(macro: Macro, token: CppToken) -> bool:
     return macro.variadic and token.text == macro.parameters[-1]
 
 
-def _closing(tokens: list[CppToken], opening: int) -> int:
-    depth = 0
-    for index in range(opening, len(tokens)):
-        depth += (tokens[index].text == "(") - (tokens[index].text == ")")
-        if depth == 0:
-            return index
-    return len(tokens)
-
-
 def _placemarker(token: CppToken) -> CppToken:
     return token._replace(kind="placemarker", text="")
-
-
-def _without_placemarkers(tokens: list[CppToken]) -> list[CppToken]:
-    return [token for token in tokens if token.kind != "placemarker"]
 
 
 def _pasted(left: CppToken, right: CppToken, work: WorkBudget) -> list[CppToken]:
@@ -186,3 +163,127 @@ def _stringized(argument: list[CppToken], work: WorkBudget) -> str:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
         parts.append(f" {text}" if token.space and parts else text)
     return '"' + "".join(parts).replace("\n", "\\n") + '"'
+
+
+_DEVICES = {
+    **{device: device for device in ("CPU", "CUDA", "MTIA", "MAIA", "XPU", "MPS")},
+    "PRIVATEUSEONE": "PrivateUse1",
+}
+_LISTS = {
+    "AT_FORALL_LOWER_PRECISION_FP": (
+        "_convolution.deprecated _convolution conv1d conv2d conv3d conv_tbc conv_transpose1d "
+        "conv_transpose2d.input conv_transpose3d.input convolution prelu addmm addmv addr matmul einsum mm mv "
+        "linalg_vecdot linear addbmm baddbmm bmm chain_matmul linalg_multi_dot _thnn_fused_lstm_cell "
+        "_thnn_fused_gru_cell lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
+        "_scaled_dot_product_flash_attention scaled_dot_product_attention"
+    ),
+    "AT_FORALL_FP32": (
+        "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow.Tensor_Scalar "
+        "pow.Tensor_Tensor pow.Scalar softplus layer_norm native_layer_norm rms_norm group_norm "
+        "frobenius_norm.dim nuclear_norm nuclear_norm.dim cosine_similarity poisson_nll_loss "
+        "cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss kl_div l1_loss smooth_l1_loss "
+        "huber_loss mse_loss margin_ranking_loss multilabel_margin_loss soft_margin_loss triplet_margin_loss "
+        "multi_margin_loss binary_cross_entropy_with_logits dist pdist cdist renorm logsumexp "
+        "upsample_nearest1d _upsample_nearest_exact1d upsample_nearest2d _upsample_nearest_exact2d "
+        "upsample_nearest3d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d "
+        "_upsample_bilinear2d_aa upsample_trilinear3d upsample_bicubic2d _upsample_bicubic2d_aa"
+    ),
+    "AT_FORALL_FP32_SET_OPT_DTYPE": (
+        "prod prod.dim_int softmax.int log_softmax.int cumprod cumsum linalg_vector_norm linalg_matrix_norm "
+        "linalg_matrix_norm.str_ord sum sum.dim_IntList"
+    ),
+    "AT_FORALL_PROMOTE": ("addcdiv addcmul atan2 bilinear cross dot vdot grid_sampler index_put tensordot scatter_add"),
+}
+"""Macros that use another one for each operator: ``name`` or ``name.overload``."""
+_PLAIN = """
+TORCH_LIBRARY_EXPAND(ns, m) TORCH_LIBRARY(ns, m)
+TORCH_LIBRARY_FRAGMENT_EXPAND(ns, m) TORCH_LIBRARY_FRAGMENT(ns, m)
+TORCH_LIBRARY_IMPL_EXPAND(ns, k, m) TORCH_LIBRARY_IMPL(ns, k, m)
+STABLE_TORCH_LIBRARY_EXPAND(ns, m) STABLE_TORCH_LIBRARY(ns, m)
+STABLE_TORCH_LIBRARY_FRAGMENT_EXPAND(ns, m) STABLE_TORCH_LIBRARY_FRAGMENT(ns, m)
+STABLE_TORCH_LIBRARY_IMPL_EXPAND(ns, k, m) STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
+SINGLE_ARG(...) __VA_ARGS__
+ADD_NS(op) at::op
+C10_EXPAND_MSVC_WORKAROUND(...) __VA_ARGS__
+C10_STRINGIZE_IMPL(x) #x
+C10_STRINGIZE(x) C10_STRINGIZE_IMPL(x)
+C10_CONCATENATE_IMPL(s1, s2) s1##s2
+C10_UID __COUNTER__
+C10_CONCATENATE(s1, s2) C10_CONCATENATE_IMPL(s1, s2)
+KERNEL1(device, op, policy) m.impl("aten::" #op, &at::autocast::WrapFunction<policy, device, at::op>::type::call);
+KERNEL2(device, op, overload, policy) \
+    m.impl("aten::" #op "." #overload, &at::autocast::WrapFunction<policy, device, at::op, overload>::type::call);
+@KERNEL_OF(one, two, three, which, ...) which
+KERNEL(device, ...) C10_CONCATENATE(KERNEL, @KERNEL_OF(__VA_ARGS__, 2, 1))(device, __VA_ARGS__)
+KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(device, function, name, outer, inner, policy) \
+    m.impl("aten::" name, &at::autocast::WrapFunction<policy, device, function>::type::call);
+AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(_) \
+    _(at::norm, "norm.Scalar", , , fp32_append_dtype) _(at::norm, "norm.ScalarOpt_dim", , , fp32_append_dtype)
+VMAP_SUPPORT(op, rule) m.impl(#op, op##_generated_plumbing<rule>);
+VMAP_SUPPORT2(op, overload, rule) m.impl(#op "." #overload, op##_##overload##_generated_plumbing<rule>);
+OP_DECOMPOSE(op) m.impl(#op, at::native::op);
+OP_DECOMPOSE2(op, overload) m.impl(#op "." #overload, at::native::op);
+BASIC_UNARY_BATCH_RULE(fn) BasicUnaryBatchRuleHelper<&fn>::apply
+UNARY_POINTWISE(op) VMAP_SUPPORT(op, BASIC_UNARY_BATCH_RULE(at::op))
+VARIADIC_BDIMS_BATCH_RULE(fn) VariadicBdimsBatchRuleHelper<&fn>::apply
+VARIADIC_BDIMS(op) VMAP_SUPPORT(op, VARIADIC_BDIMS_BATCH_RULE(at::op))
+VARIADIC_BDIMS2(op, overload) VMAP_SUPPORT2(op, overload, VARIADIC_BDIMS_BATCH_RULE(at::op))
+EXISTING_BDIM_BATCH_RULE(fn) ExistingBdimBatchRuleHelper<&fn>::apply
+EXISTING_BDIM(op) VMAP_SUPPORT(op, EXISTING_BDIM_BATCH_RULE(at::op))
+EXISTING_BDIM2(op, overload) VMAP_SUPPORT2(op, overload, EXISTING_BDIM_BATCH_RULE(at::op))
+POINTWISE_BOXED(op) @BOXED(#op, boxed_tensor_inputs_batch_rule<&handle_pointwise_ops>)
+POINTWISE_BOXED2(op, overload) @BOXED(#op "." #overload, boxed_tensor_inputs_batch_rule<&handle_pointwise_ops>)
+VARIADIC_BDIMS_BOXED(op) @BOXED(#op, boxed_tensor_inputs_batch_rule<&handle_variadic_bdims>)
+EXISTING_BDIM_ALL_BOXED(op) @BOXED(#op, boxed_existing_bdim_all_batch_rule)
+ALL_TENSORS_HAVE_OPTIONAL_BDIM_BOXED(rank, op) @BOXED(#op, boxed_all_tensors_have_optional_bdim<rank>)
+ALL_TENSORS_HAVE_OPTIONAL_BDIM_BOXED_CONTIG1(rank, op, index) \
+    @BOXED(#op, boxed_all_tensors_have_optional_bdim<rank, index>)
+@BOXED(name, ...) m.impl(name, torch::CppFunction::makeFromBoxedFunction<__VA_ARGS__>());
+"""
+_BLOCKS = """
+TORCH_LIBRARY(ns, m) @TORCH_LIBRARY(ns, , m)
+TORCH_LIBRARY_FRAGMENT(ns, m) @TORCH_LIBRARY_FRAGMENT(ns, , m)
+TORCH_LIBRARY_IMPL(ns, k, m) @TORCH_LIBRARY_IMPL(ns, k, m)
+_TORCH_LIBRARY_FRAGMENT(ns, m, uid) @TORCH_LIBRARY_FRAGMENT(ns, , m)
+_TORCH_LIBRARY_IMPL(ns, k, m, uid) @TORCH_LIBRARY_IMPL(ns, k, m)
+STABLE_TORCH_LIBRARY(ns, m) @STABLE_TORCH_LIBRARY(ns, , m)
+STABLE_TORCH_LIBRARY_FRAGMENT(ns, m) @STABLE_TORCH_LIBRARY_FRAGMENT(ns, , m)
+STABLE_TORCH_LIBRARY_IMPL(ns, k, m) @STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
+_STABLE_TORCH_LIBRARY_FRAGMENT(ns, m, uid) @STABLE_TORCH_LIBRARY_FRAGMENT(ns, , m)
+_STABLE_TORCH_LIBRARY_IMPL(ns, k, m, uid) @STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
+MAKE_TORCH_LIBRARY(ns) @MAKE_TORCH_LIBRARY(ns, )
+MAKE_TORCH_LIBRARY_IMPL(ns, k) @MAKE_TORCH_LIBRARY_IMPL(ns, k)
+"""
+_KEPT = frozenset({"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN", "TORCH_BOX", "ATEN_FN", "ATEN_FN2"})
+"""Macros that stay as they are: what they stand for is known."""
+
+
+def known_macros() -> Iterator[str]:
+    """The macros, each as what is behind ``#define``."""
+    yield from _PLAIN.replace("\\\n", "").strip().splitlines()
+    for name, device in _DEVICES.items():
+        yield f"KERNEL_{name}(...) KERNEL(c10::DeviceType::{device}, __VA_ARGS__)"
+        yield f"KERNEL_{name}2(op, overload, policy) KERNEL2(c10::DeviceType::{device}, op, overload, policy)"
+        yield (
+            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_{name}(...) "
+            f"KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(c10::DeviceType::{device}, __VA_ARGS__)"
+        )
+    for name, operators in _LISTS.items():
+        uses = " ".join(f"_({operator.replace('.', ', ')})" for operator in operators.split())
+        yield f"{name}(_) {uses}"
+
+
+def _read(lines: Iterable[str]) -> dict[str, Macro]:
+    macros: dict[str, Macro] = {}
+    for line in lines:
+        macro = read_macro(tokens_of(line, "<PyTorch>"))
+        assert macro is not None
+        macros[macro.name] = macro
+    return macros
+
+
+_BLOCK_MACROS = _read(_BLOCKS.strip().splitlines())
+KNOWN: dict[str, Macro] = {**_read(known_macros()), **_BLOCK_MACROS}
+"""Replacements of macros that the sources do not define."""
+RESERVED = frozenset(_BLOCK_MACROS) | _KEPT
+"""Macros that a definition in the sources does not change: PyTorch's own."""

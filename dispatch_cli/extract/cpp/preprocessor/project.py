@@ -7,8 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.cpp.preprocessor.known import RESERVED
-from dispatch_cli.extract.cpp.preprocessor.macros import COMMAND_LINE, Macro, defined_as
+from dispatch_cli.extract.cpp.preprocessor.macros import COMMAND_LINE, RESERVED, Macro, defined_as
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceText, normal
 from dispatch_cli.extract.given_names import ExtensionNames
