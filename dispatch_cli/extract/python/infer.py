@@ -51,11 +51,12 @@ def infer_schema(
         function = function.wrapped
     if not isinstance(function, FunctionValue) or isinstance(function.node, ast.Lambda):
         raise NoSchema("the function is not a function of these sources")
+    if "out" in tags:
+        raise NoSchema("which results are the arguments that torch.Tag.out is about is not followed")
     writes = _written(mutates)
     scope = function.scope
     params: list[str] = []
     keyword_only = False
-    outs: list[str] = []
     first: tuple[str, str, str] | None = None
     parameters = _parameters(function)
     for index, row in enumerate(parameters):
@@ -71,10 +72,6 @@ def infer_schema(
                 why = f"parameter {row.name} is in mutates_args, but it is not a tensor"
                 raise NoSchema(why, f"Parameter {row.name} {words}")
             kind = f"Tensor(a{index}!){kind[len('Tensor') :]}"
-            if "out" in tags:
-                if not row.keyword_only or kind != f"Tensor(a{index}!)":
-                    raise NoSchema("torch.Tag.out needs each argument that is written to to be a keyword-only Tensor")
-                outs.append(f"a{index}")
         params.append(f"{kind} {row.name}" + (f"={_default(row)}" if row.has_default else ""))
     unknown = sorted(set(writes or ()) - {parameter.name for parameter in parameters})
     if unknown:
@@ -83,7 +80,7 @@ def infer_schema(
             f"{', '.join(unknown)} in mutates_args is no parameter of the function",
             f"{shown} in mutates_args were not found in the custom op's signature.",
         )
-    returned = _return_type(function, evaluate, scope, outs if "out" in tags else None)
+    returned = _return_type(function, evaluate, scope)
     if "inplace" in tags:
         if first is None or first[1] != "Tensor" or returned != "Tensor" or writes != (first[0],):
             raise NoSchema("torch.Tag.inplace needs a function that writes to its first Tensor and returns it")
@@ -157,21 +154,13 @@ def _dtype(name: str) -> str | None:
     return last if last in DTYPES else None
 
 
-def _return_type(
-    function: FunctionValue, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope, outs: list[str] | None
-) -> str:
+def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
     assert not isinstance(function.node, ast.Lambda)
     node = function.node.returns
     if node is None:
         words = "No return type annotation was provided. Please add one."
         raise NoSchema("the function has no annotation of what it returns", words)
     kind = annotated_type(node, evaluate, scope)
-    if outs is not None:
-        expected = ("tuple", ("torch.Tensor",) * len(outs)) if len(outs) > 1 else "torch.Tensor"
-        if not outs or kind != expected:
-            raise NoSchema("torch.Tag.out needs a function that returns the tensors that it writes to")
-        aliases = [f"Tensor({argument}!)" for argument in outs]
-        return aliases[0] if len(aliases) == 1 else f"({', '.join(aliases)})"
     if kind == "None":
         return "()"
     if isinstance(kind, tuple) and kind[0] == "tuple":

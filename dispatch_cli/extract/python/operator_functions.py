@@ -78,20 +78,18 @@ class OperatorFunctions:
 
     def register_fake(self, call: Call) -> Value:
         """``register_fake(op, func)``, and ``impl_abstract``, its name before."""
-        arguments = call.arguments("op func")
-        operator, function = arguments.get("op", arguments.get("qualname")), arguments.get("func")
-        if function is None:
-            return self._later("register_fake", call, operator)
-        self.add(FunctionRole.FAKE, keys.operator_of(operator, call.node), function, call)
-        return function
+        return self._function(FunctionRole.FAKE, "register_fake", call)
 
     def register_vmap(self, call: Call) -> Value:
         """``register_vmap(op, func)``."""
+        return self._function(FunctionRole.VMAP, "register_vmap", call)
+
+    def _function(self, role: FunctionRole, name: str, call: Call) -> Value:
         arguments = call.arguments("op func")
-        operator, function = arguments.get("op"), arguments.get("func")
+        operator, function = arguments.get("op", arguments.get("qualname")), arguments.get("func")
         if function is None:
-            return self._later("register_vmap", call, operator)
-        self.add(FunctionRole.VMAP, keys.operator_of(operator, call.node), function, call)
+            return self._later(name, call, operator)
+        self.add(role, keys.operator_of(operator, call.node), function, call)
         return function
 
     def register_kernel(self, call: Call) -> Value:

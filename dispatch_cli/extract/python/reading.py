@@ -1,4 +1,4 @@
-"""Reads the modules of a run, and finds the calls that were not reached."""
+"""Reads the modules of a run, finds the calls that were not reached, and joins what was found."""
 
 from __future__ import annotations
 
@@ -6,27 +6,35 @@ import ast
 import gc
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
-from dispatch_cli.extract.python.evaluation.calls import Calls
+from dispatch_cli.extract.python.evaluation.calls import Calls, PythonFunctions
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.expressions import Expressions
-from dispatch_cli.extract.python.evaluation.functions import PythonFunctions
 from dispatch_cli.extract.python.evaluation.lookups import Classes, Lookups
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
-from dispatch_cli.extract.python.results import called_functions, joined, missing_names, without_rivals
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.conditions.condition import atoms
-from dispatch_cli.model.sources.extracted import Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.conditions.condition import Condition, atoms, negated
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
+from dispatch_cli.model.sources.extracted import (
+    CalledFunction,
+    Extracted,
+    ExtractedBlock,
+    Extraction,
+    SourceKind,
+)
+from dispatch_cli.model.span import Span
 
 _REGISTERS = (
     *("torch.library", "torch._library", "_custom_op", "Library(", "_scoped_library", "custom_op", "triton_op"),
@@ -72,10 +80,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     for file in chosen:
         reader.unreached(file)
     order = {file: place for place, file in enumerate(files)}
-    entries, rivals = without_rivals(run.registered, run.assumed_of)
-    for thing, function in rivals.items():
-        why = f"`{function.name}` registers it when it is called, and the file registers it elsewhere, too"
-        run.not_understood.append(NotUnderstood(thing.at, index.line(thing.at).strip(), why, thing.when))
+    entries = run.registered
     functions = called_functions(entries, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
     things = sorted(joined(entries), key=lambda entry: order.get(entry[0], len(order)))
     statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
@@ -236,3 +241,73 @@ class PythonReader(Evaluator):
                 self.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
             run.bounded(error, file, code)
+
+
+Registrations = Sequence[tuple[str, Extracted]]
+
+
+def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
+    """Join equal registrations of one place, of which one of the conditions is enough."""
+    result: list[tuple[str, Extracted] | None] = []
+    places: dict[Extracted, list[int]] = {}
+    for file, thing in things:
+        same = places.setdefault(thing._replace(when=()), [])
+        when = thing.when
+        place = len(result)
+        result.append(None)
+        for earlier in reversed(same):  # what two make together may join with an earlier registration
+            entry = result[earlier]
+            assert entry is not None
+            either = _either(entry[1].when, when)
+            if either is not None:
+                same.remove(earlier)
+                result[place] = None
+                place, when = earlier, either
+        result[place] = file, thing._replace(when=when)
+        same.append(place)
+    return [entry for entry in result if entry is not None]
+
+
+def _either(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
+    """The conditions of what happens under either; None unless one implies the other, or they differ in an opposite."""
+    first = [condition for condition in left if condition not in right]
+    second = [condition for condition in right if condition not in left]
+    if not first:
+        return left
+    if not second:
+        return right
+    if len(first) == len(second) == 1 and negated(first[0]) == second[0]:
+        return tuple(condition for condition in left if condition is not first[0])
+    return None
+
+
+def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
+    """Expressions that would decide more, with the number of registrations that depend on each.
+
+    given: the atoms that the settings of files have, which nothing in a file decides.
+    """
+    counts: Counter[str] = Counter()
+    for thing in things:
+        if isinstance(thing, ExtractedBlock):
+            continue
+        tests = [
+            TORCH_VERSION if text.startswith(TORCH_VERSION) else text
+            for part in thing.when
+            for text in atoms(part)
+            if not (text.endswith(" is called") or text in given)
+        ]
+        counts.update(list(dict.fromkeys([*(value.expression for _, value in unknown_parts(thing)), *tests])))
+    return tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def called_functions(
+    things: Registrations,
+    functions: Mapping[Extracted, FunctionValue],
+    at: Callable[[FunctionValue], Span],
+) -> list[CalledFunction]:
+    """The functions that register something when they are called. at: the place of one."""
+    places: dict[FunctionValue, dict[Span, None]] = {}
+    for _, thing in things:
+        if thing in functions:
+            places.setdefault(functions[thing], {})[thing.at] = None
+    return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]

@@ -27,16 +27,17 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.evaluation.versions import ByVersion, Version
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.names import called_name, every_node
-from dispatch_cli.extract.python.results import unknown_names
+from dispatch_cli.extract.readable import is_decided
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, negated
-from dispatch_cli.model.conditions.worlds import TORCH_VERSION
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION, exclude_each_other
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
+    ExtractedKernel,
     NotUnderstood,
     Unknown,
 )
@@ -102,6 +103,7 @@ class PythonRun:
         self.active: list[int] = []
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._emitted: set[Extracted] = set()
+        self._holders: dict[tuple[object, ...], tuple[FunctionValue | None, tuple[Condition, ...]]] = {}
         self._said: set[tuple[Span, str]] = set()
         self._ended: set[tuple[str, str]] = set()
         self._value_left: int | None = None
@@ -154,14 +156,9 @@ class PythonRun:
 
     def affords(self, *values: Value) -> bool:
         """Pay for comparing, hashing, printing or copying values; False where they are too large for that."""
-        if (size := size_of(values, self.spend)) > MAX_PARTS:
-            return False
-        self.spend(size // PARTS)
-        return True
-
-    def fits(self, value: Value) -> bool:
-        """True if a value is not too large to be compared, hashed, printed or copied."""
-        return size_of(value, self.spend) <= MAX_PARTS
+        size = size_of(values)
+        self.spend(size // 4)
+        return size <= MAX_PARTS
 
     def items(self, value: Value) -> list[Value] | None:
         """The items that a loop goes through; None where they are not known."""
@@ -340,12 +337,15 @@ class PythonRun:
         thing = self._without_question(thing)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
-        names = unknown_names(thing)
         if self.uncertain is not None and not isinstance(thing, ExtractedBlock):
             self.refuse(thing.at, node, self.uncertain, thing.when)
             return
-        if names and self.assumed is not None and not isinstance(thing, ExtractedBlock):
+        if self.assumed is not None and not (isinstance(thing, ExtractedBlock) or is_decided(thing)):
             why = f"`{self.assumed.name}` registers it when it is called, and no call of it was found"
+            self.refuse(thing.at, node, why, thing.when)
+            return
+        if self._has_rival(thing) and self.assumed is not None:
+            why = f"`{self.assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
             self.refuse(thing.at, node, why, thing.when)
             return
         if thing in self._emitted:
@@ -354,6 +354,18 @@ class PythonRun:
         if self.assumed is not None:
             self.assumed_of[thing] = self.assumed
         self.registered.append((thing.at.file, thing))
+
+    def _has_rival(self, thing: Extracted) -> bool:
+        """True if a function that nothing calls registers what its file registers elsewhere: only one can be called."""
+        match thing:
+            case ExtractedDefinition() | CustomOperator():
+                slot: tuple[object, ...] = (thing.at.file, thing.name)
+            case ExtractedKernel():
+                slot = (thing.at.file, thing.operator, thing.key)
+            case _:
+                return False
+        function, when = self._holders.setdefault(slot, (self.assumed, thing.when))
+        return self.assumed is not function and not exclude_each_other(when, thing.when)
 
     def refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
         """A statement is not understood."""

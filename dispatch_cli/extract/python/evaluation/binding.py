@@ -142,22 +142,17 @@ class Bindings:
                         owner[key] = self._run.here(value)
 
     def remove(self, target: ast.expr, scope: Scope) -> None:
-        """Remove a name, an attribute or an item."""
+        """Remove a name, or say that a library may be removed."""
         removed: Value = None
         match target:
             case ast.Name():
                 removed = self._home(target.id, scope).names.pop(target.id, None)
             case ast.Attribute():
-                owner = self._reader.value(target.value, scope)
-                if isinstance(owner, InstanceValue):
-                    removed = owner.attributes.pop(target.attr, None)
+                removed = self._reader.value(target, scope)
             case ast.Subscript():
                 owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self._torch.removed_python_kernel(owner, key, target)
-                elif isinstance(owner, dict | list) and self._run.affords(key):
-                    with suppress(TypeError, LookupError):
-                        removed = owner.pop(key)
         if isinstance(removed, LibraryValue):
             self._run.not_known(scope.file, target, "it may remove what the library has registered")
 

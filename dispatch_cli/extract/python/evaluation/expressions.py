@@ -176,7 +176,7 @@ class Expressions:
                 values.extend(inner)
             else:
                 values.append(self.value(element, scope))
-        if not self._run.fits(values):
+        if not self._run.affords(values):
             return Opaque(node)
         if isinstance(node, ast.Tuple):
             return tuple(values)
@@ -204,7 +204,7 @@ class Expressions:
                 values[known] = inner
             except TypeError:
                 return Opaque(node)
-        return values if self._run.fits(values) else Opaque(node)
+        return values if self._run.affords(values) else Opaque(node)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         return self._run.each(self.value(node.value, scope), lambda owner: self._item(node, owner, scope))
@@ -266,7 +266,7 @@ class Expressions:
                     return False
             return True
 
-        if not go(0) or not self._run.fits(values):
+        if not go(0) or not self._run.affords(values):
             return Opaque(node)
         try:
             if isinstance(node, ast.DictComp):

@@ -89,7 +89,8 @@ class Operations:
     def generic(self, origin: Value, arguments: tuple[Value, ...], node: ast.AST) -> Value:
         """A generic type with its arguments."""
         generic_type = TypeArguments(origin, arguments)
-        return generic_type if size_of(generic_type, self._run.spend) <= MAX_TYPE_PARTS else Opaque(node)
+        fits = self._run.affords(generic_type) and size_of(generic_type) <= MAX_TYPE_PARTS
+        return generic_type if fits else Opaque(node)
 
     def _operate(self, node: ast.AST, kind: type[ast.AST], left: Value, right: Value) -> Value:
         act = _OPERATORS.get(kind)
