@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from dispatch_cli.declarations.formats.format import VERSION
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
@@ -47,8 +46,6 @@ DEFAULT = "default"
 """Key of the entry for all device types."""
 MOST = 4
 """Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
-MOST_LATER = 8
-"""Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
 _OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFECT}
 """Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
@@ -180,61 +177,39 @@ def _fallback(fallback: ExtractedFallback) -> Data:
 
 def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
     """The entries of the section ``operators``, in the order of the sources."""
-    those = list(items)
-    customs: dict[str, list[_PlacedCustom]] = {}
+    those = list(enumerate(items))
+    customs: dict[str, list[tuple[int, CustomOperator]]] = {}
     functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
-    for position, item in enumerate(those):
+    for position, item in those:
         if isinstance(item, CustomOperator):
-            customs.setdefault(str(item.name), []).append(_PlacedCustom(position, item))
+            customs.setdefault(str(item.name), []).append((position, item))
         else:
             functions.setdefault(str(item.operator), []).append((position, item))
-    for position, item in enumerate(those):
+    for position, item in those:
         if isinstance(item, CustomOperator):
-            several = customs[str(item.name)]
-            when = _while_not_replaced(_PlacedCustom(position, item), several)
+            several = [it for it in customs[str(item.name)] if not exclude_each_other(it[1].when, item.when)]
+            when = _while_not_replaced(item, [later for at, later in several if at > position])
             if when is not None:
+                former = [(at, it.at.file) for at, it in several if at < position]
                 of_custom = [it for it in functions.get(str(item.name), ()) if it[1].role in _OF_CUSTOM]
-                present = [it for at, it in of_custom if not _is_of_replaced(at, it, position, item, several)]
+                present = [it for at, it in of_custom if at > position or not _is_behind(at, it, former)]
                 yield from _custom(item._replace(when=when), present)
         elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
             yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], (), with_places=False)}
 
 
-class _PlacedCustom(NamedTuple):
-    """A registration of a custom operator. position: its number among the registrations of the sources."""
-
-    position: int
-    custom: CustomOperator
-
-
-def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -> tuple[Condition, ...] | None:
+def _while_not_replaced(item: CustomOperator, later: Iterable[CustomOperator]) -> tuple[Condition, ...] | None:
     """The conditions under which an operator is there and no later one of its name; None where that cannot be.
 
     PyTorch destroys the library of the former (``get_library_allowing_overwrite``), with all that is registered in it.
     """
-    when = this.custom.when
-    later = dict.fromkeys(it.custom.when for it in several if it.position > this.position)
-    later = {it: None for it in later if not exclude_each_other(when, it)}
-    if () in later or len(later) > MOST_LATER:
-        return None
-    for other in later:
-        rest = tuple(each for each in other if each not in this.custom.when)
-        if not rest:
-            return None
-        when = (*when, *_all(rest, False))
-    return when if not later or can_hold(when) else None
+    rests = dict.fromkeys(tuple(each for each in other.when if each not in item.when) for other in later)
+    return None if () in rests else (*item.when, *(each for rest in rests for each in _all(rest, False)))
 
 
-def _is_of_replaced(
-    at: int, function: OperatorFunction, position: int, item: CustomOperator, several: Sequence[_PlacedCustom]
-) -> bool:
-    """True if a function is registered for a former operator of the name, in its file, that this one replaces."""
-    return at < position and any(
-        former.position < at
-        and former.custom.at.file == function.at.file
-        and not exclude_each_other(former.custom.when, item.when)
-        for former in several
-    )
+def _is_behind(at: int, function: OperatorFunction, former: Iterable[tuple[int, str]]) -> bool:
+    """True if a function is registered for a former operator of the name, in its file, which is replaced then."""
+    return any(position < at and file == function.at.file for position, file in former)
 
 
 def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:

@@ -83,11 +83,6 @@ class WorkBudget:
             self._units -= used
             self._left = self._units
 
-    def greatest(self) -> tuple[float, str]:
-        """The file that spent the greatest part of what it may, and that part; of the run where it is greater."""
-        parts = [(spent / self._allowed[name], name) for name, spent in self.spent.items()]
-        return max([*parts, (1 - self._units / self._run, "")])
-
     def spend(self, units: int = 1) -> None:
         """Count units. Errors: OverWork."""
         self._left -= units

@@ -16,7 +16,7 @@ from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or
 from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.reading.problem import InputError

@@ -14,8 +14,7 @@ from tests.extract.projects.live import load_live, rows_of
 from tests.extract.projects.project import PROJECTS, Project, available, extract, sources_of, unpacked
 
 COLUMNS = (
-    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s | "
-    "most of a budget"
+    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s"
 )
 
 
@@ -46,14 +45,12 @@ def _run(project: Project, folder: Path | None) -> None:
         live = load_live(archives, project)
         result = compare(live, rows_of(extractions), root, project.python)
         tables = compare_tables(project, extractions, live)
-        part, most = sources.work.greatest()
         print(
             f"{project.name} | {result.found} of {result.live} | {result.placed} of {result.with_place} | "
             f"{len(result.unconditional)} | {len(result.conditional)} | "
             f"{result.definitions - len(result.missing_definitions)} of {result.definitions} | {result.equal} | "
             f"{len(result.extra_definitions)} | {sum(len(extraction.not_understood) for extraction in extractions)} | "
-            f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f} | "
-            f"{part:.1%} {most.removeprefix(f'{root}/') or 'of the run'}"
+            f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f}"
         )
 
 
