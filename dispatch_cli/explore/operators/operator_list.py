@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import ClassVar
 
@@ -76,17 +76,11 @@ class OperatorList(LinesView):
         self._shapes.clear()
         self._show_found(entry)
 
-    def marks_changed(self, names: Container[str] | None = None) -> None:
-        """The catalogue's marks are other ones now. names: of the operators that have other ones; None for all."""
+    def marks_changed(self) -> None:
+        """The catalogue's marks are other ones now."""
         if self.marked is not Marked.ALL:
             self.search(self.query_text, self.marked)
-        if names is None:
-            self.refresh()
-            return
-        first = self.scroll_offset.y
-        for number in range(first, min(first + self.size.height, self.choices())):
-            if self.item(number).name in names:
-                self.refresh_lines(number)
+        self.refresh()
 
     def show(self, number: int) -> None:
         """Move the cursor to an operator, without a message; if the search hides it, nothing happens."""

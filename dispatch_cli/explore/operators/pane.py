@@ -198,12 +198,11 @@ class Operators(Vertical):
         """The state is another one."""
         before, self.catalogue.tried = self.catalogue.tried, tried_operators(self.session)
         if before != self.catalogue.tried:
-            self._repaint(before ^ self.catalogue.tried)
+            self._repaint()
 
-    def _repaint(self, names: frozenset[str] | None = None) -> None:
-        """Show other marks. names: of the operators that have them; None for all."""
+    def _repaint(self) -> None:
         self.filters.show()
-        self.list.marks_changed(names)
+        self.list.marks_changed()
         self.filters.note_near(self.list.near)
 
     def filter(self, marked: Marked) -> None:

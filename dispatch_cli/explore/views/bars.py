@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import App
@@ -23,12 +24,14 @@ _COPIED = 2.5
 
 
 class Bar(Static):
-    """Lines across the screen."""
+    """Lines across the screen. LEAST: how many there are at least."""
+
+    LEAST: ClassVar[int] = 1
 
     def show_content(self, content: Content) -> None:
         """Show a text. A layout of the screen takes long: only where the height is another one."""
         width = self.content_size.width
-        self.update(content, layout=not width or len(content.wrap(width)) != self.size.height)
+        self.update(content, layout=not width or max(self.LEAST, len(content.wrap(width))) != self.size.height)
 
 
 class LinkLine(Bar):
@@ -137,8 +140,11 @@ def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = Fal
 class CommandBar(Bar):
     """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
+    LEAST = 2  # most need no more, and the views above do not jump
     DEFAULT_CSS = """
-    CommandBar { height: auto; max-height: 50vh; padding: 0 1; background: $surface; color: $foreground; }
+    CommandBar {
+        height: auto; min-height: 2; max-height: 50vh; padding: 0 1; background: $surface; color: $foreground;
+    }
     """
 
     def __init__(self) -> None:
