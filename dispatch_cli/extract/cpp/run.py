@@ -15,7 +15,7 @@ from dispatch_cli.extract.cpp.scope import LibraryFunctions
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not
-from dispatch_cli.model.sources.extracted import ExtractedBlock, Extraction, NotUnderstood
+from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
 MAX_RUNS = 32
@@ -41,6 +41,7 @@ class _CppRun:
         self._missing: Counter[str] = Counter()
         self._included: set[str] = set()
         self._used: set[str] = set()
+        self._slots: set[tuple[object, ...]] = set()
 
     def extraction(self) -> Extraction:
         """Read all files."""
@@ -90,10 +91,20 @@ class _CppRun:
         return reader.findings
 
     def _keep(self, findings: Findings) -> None:
-        self._found.update(findings.items)
+        """Keep what a unit registers; of a header that several include, what the first one of them makes of it."""
+        new = [item for item in findings.items if (slot := _slot(item)) is None or slot not in self._slots]
+        self._slots.update(slot for item in new if (slot := _slot(item)) is not None)
+        self._found.update(dict.fromkeys(new))
         self._not_understood.update(findings.not_understood)
         self._accounted |= findings.accounted
         self._missing.update(findings.missing)
+
+
+def _slot(item: FromCpp) -> tuple[object, ...] | None:
+    """A kernel of a statement, whichever function it is."""
+    if not isinstance(item, ExtractedKernel):
+        return None
+    return item.at, item.block.at, item.operator, item.key or item.block.dispatch_key, item.when
 
 
 def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:

@@ -105,7 +105,7 @@ def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (f"x = [{'1,' * 250_001}]\n", "the file has too many expressions"),
+        (f"x = [{'a,' * 250_001}]\n", "the file has too many expressions"),
         (f"x = 0{' + 1' * 60_000}\n", "its statements or expressions are nested too deeply"),
         (f"import a{'.a' * 1001}\n", "a name in an import has more than 1000 parts"),
         (
@@ -117,6 +117,14 @@ def test_the_rest_of_the_run_goes_on_and_the_place_is_said(tmp_path: Path) -> No
 def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path) -> None:
     extraction = read_text(tmp_path, f"{HEAD}{text}")
     assert [bound.why for bound in bounds(extraction)] == [why]
+
+
+def test_a_file_with_a_large_table_is_read_without_it(tmp_path: Path) -> None:
+    table = "+1, -2.5e-3,\n" * 100_000
+    extraction = read_text(tmp_path, f"{HEAD}x = [{table}]\n{OPERATOR}")
+    assert not extraction.not_understood
+    assert schemas(extraction) == ["my::a(Tensor x) -> Tensor"]
+    assert extraction.items[-1].at.line > 100_000
 
 
 @pytest.mark.parametrize("name", ['f"f{y}() -> ()"', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])

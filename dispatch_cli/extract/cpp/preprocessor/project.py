@@ -205,7 +205,7 @@ def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
             macro, body = definition[1], definition[2]
             if macro in RESERVED:
                 continue
-            if _may_begin(body):
+            if _may_begin(f"{body.rstrip()}("):  # the name of a macro alone stands for it, too
                 waiting.append((macro, name))
             for word in set(_WORD.findall(body)):
                 users.setdefault(word, []).append((macro, name))
