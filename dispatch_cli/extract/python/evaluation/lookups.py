@@ -135,6 +135,7 @@ class Lookups:
         self._reader = reader
         self._run = reader.run
         self._classes = classes
+        self._imported: dict[ImportedName, Value] = {}
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
         """Value of a name."""
@@ -156,20 +157,19 @@ class Lookups:
     def known(self, home: Scope, name: str) -> Value:
         """Value of a name of a scope; a module that it is imported from is read now."""
         value = home.names[name]
-        if isinstance(value, ImportedName):
+        if isinstance(value, Alternatives) and any(isinstance(option.value, ImportedName) for option in value.options):
+            return merged([ValueOption(option.when, self._known(option.value, name)) for option in value.options])
+        return self._known(value, name)
+
+    def _known(self, value: Value, name: str) -> Value:
+        """A value; what an import binds is looked up once, and the name keeps it, so that branches agree on it."""
+        if not isinstance(value, ImportedName):
+            return value
+        if value not in self._imported:
             self._run.spend(10)
-            home.names[name] = Opaque(value.node, name)  # modules may import each other
-            value = self._from(value.node, value.node.module or "", value.name, Scope(value.file))
-            home.names[name] = value
-        elif isinstance(value, Alternatives) and any(
-            isinstance(option.value, ImportedName) for option in value.options
-        ):
-            options = []
-            for option in value.options:
-                holder = Scope(home.file, names={name: option.value})
-                options.append(ValueOption(option.when, self.known(holder, name)))
-            value = home.names[name] = merged(options)
-        return value
+            self._imported[value] = Opaque(value.node, name)  # modules may import each other
+            self._imported[value] = self._from(value.node, value.node.module or "", value.name, Scope(value.file))
+        return self._imported[value]
 
     def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         """Value of an attribute of a value."""
