@@ -58,7 +58,6 @@ def test_what_is_assumed_of_a_factory() -> None:
     assert result.code == 1
     assert "\nLayout   strided, PyTorch's default; --argument layout=… sets another\n" in result.out
     report = json.loads(call(*sparse, "--format", "json").out)
-    assert report["alternatives"] == [{"option": "layout", "value": "sparse", "key": "SparseCPU"}]
     assert report["selections"][0]["steps"][1]["chosen_by"] == {
         "device": {"value": "cpu", "why": "assumed"},
         "layout": {"value": "strided", "why": "assumed"},

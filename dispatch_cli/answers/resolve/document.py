@@ -18,7 +18,6 @@ from dispatch_cli.answers.resolve.step_wording import (
     step_sentence,
 )
 from dispatch_cli.answers.resolve.wording import (
-    alternative_sentences,
     devices_sentence,
     end_sentence,
     excluded_sentences,
@@ -93,7 +92,7 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
         yield Paragraph(unwrapped_sentence(report.unwrapped))
     if report.left_out:
         yield Paragraph(left_out_sentence(report.left_out))
-    sentences = [*excluded_sentences(report), *alternative_sentences(report)]
+    sentences = [*excluded_sentences(report)]
     if isinstance(report, RecordedCallReport):
         if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
             sentences.append("Which other operators it calls is decided by its code, not by dispatch.")

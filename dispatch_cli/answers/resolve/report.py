@@ -13,10 +13,9 @@ from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import not_built
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
-from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.simulate import Unwrapped, unwrapped
-from dispatch_cli.engine.call.trace import Call, End, EndKind, ErrorKind, Hop, Selection, Why
+from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop, Selection, Why
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.table.live import StaleEntry
@@ -81,7 +80,6 @@ class ResolveReport(StartsFrom):
     backward pass: the cell of `support`, with the rule and the kernel.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
-    alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.
     """
 
     REPORT: ClassVar[str] = "resolve"
@@ -101,7 +99,6 @@ class ResolveReport(StartsFrom):
     refusal: Cell | None
     notes: tuple[Note, ...]
     advice: tuple[Advice, ...]
-    alternatives: tuple[Alternative, ...]
     selections: tuple[Stage, ...]
 
     @property
@@ -160,7 +157,6 @@ def resolve_report(
         refusal=None,
         notes=_notes(state, call.operator, selections),
         advice=(),
-        alternatives=(),
         selections=selections,
     )
     if report.fails or keyset is not None or not advised:
@@ -172,11 +168,6 @@ def resolve_report(
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:
     """The report of a call that fails, with what would help; what advice says is no note."""
-    chosen_by = call.hops[-2].chosen_by if len(call.hops) > 1 else None
-    if chosen_by is not None and call.end.error is not None and call.end.error.kind is ErrorKind.NO_KERNEL:
-        others = tuple(alternatives(state.dispatcher, call.operator, chosen_by))
-        if others:
-            return replace(report, alternatives=others)
     from dispatch_cli.answers.explain.advice.questions import Question, failing_slot
     from dispatch_cli.answers.explain.advice.slot import slot_advice
 

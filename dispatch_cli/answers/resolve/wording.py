@@ -150,13 +150,6 @@ _UNUSED = "not used: no kernel in this call chooses by it"
 _DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.ASSUMED: "PyTorch's default"}
 
 
-def alternative_sentences(report: ResolveReport) -> Iterator[str]:
-    """Options to give instead of those that were assumed, each with the kernel that the call reaches."""
-    for alternative in report.alternatives:
-        given = f"--argument {alternative.option}={alternative.value}"
-        yield f"No {alternative.option} was given: with {given} the call reaches a kernel at {alternative.key}."
-
-
 def left_out_sentence(names: tuple[str, ...]) -> str:
     """Arguments that must be tensors and have none here: whose keys the answer is without."""
     given = "the answer counts only the keys of the tensors that are given"

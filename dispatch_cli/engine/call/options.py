@@ -6,9 +6,6 @@ Sources: torchgen's ``ComputeBackendSelect``, ``computeDispatchKey`` in ``c10/co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from dispatch_cli.engine.call.errors import RUNTIME, no_such_layout
 from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
@@ -16,7 +13,6 @@ from dispatch_cli.engine.call.tensors import META, TensorMaker
 from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, OptionOrigin, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import CallError, Layout, device_type
 from dispatch_cli.model.calls.options import DEFAULT as DEFAULT_DTYPE
 from dispatch_cli.model.calls.options import (
@@ -113,33 +109,6 @@ def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> KernelSt
         return raises(error, Why.CORE_KERNEL)._replace(chosen_by=by)
     chosen = DispatchKeySet.of(moment.maker.universe, (key,))
     return redispatches(chosen, Why.CORE_KERNEL)._replace(chosen_by=by)
-
-
-class Alternative(NamedTuple):
-    """An option that was assumed, and another value of it with which a call would come to a kernel, at *key*."""
-
-    option: str
-    value: str
-    key: str
-
-
-def alternatives(dispatcher: Dispatcher, name: OperatorName, by: ChosenBy) -> Iterator[Alternative]:
-    """The layouts, and a quantized dtype, with which the call would come to a kernel; only for what was assumed."""
-    maker, live = TensorMaker(dispatcher.universe), dispatcher.operator(name).live
-    device = device_type(by.device.value)
-    given = Layout.STRIDED if by.layout is None else layout_named(by.layout.value)
-    tried: list[tuple[str, str, Layout, bool]] = []
-    if by.layout is not None and by.layout.why is OptionOrigin.ASSUMED:
-        tried += [("layout", layout.value, layout, False) for layout in Layout if layout is not given]
-    if by.dtype is not None and by.dtype.why is OptionOrigin.ASSUMED:
-        tried.append(("dtype", "quint8", given, True))
-    seen = set()
-    for option, value, layout, quantized in tried:
-        key = maker.computed_key(device, layout, quantized, by.device.value)
-        entry = None if key is None or key in seen else live[key]
-        if key and entry and entry.kernel and entry.rule is not Rule.FALLBACK and not entry.is_fallthrough:
-            yield Alternative(option, value, key)
-        seen.add(key)
 
 
 def _chosen_by(moment: Moment) -> ChosenBy:

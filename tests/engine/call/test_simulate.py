@@ -8,7 +8,6 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.resolve.wording import raised_label
-from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind, Handler, HandlerKind, MaskKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -74,9 +73,6 @@ def test_a_sparse_factory_of_pytorch() -> None:
     assert path(sparse)[1:] == ["BackendSelect redispatches", "SparseCPU ends"]
     strided = simulate(dispatcher, OperatorName(name), tensors)
     assert strided.end.error is not None
-    (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
-    offered = alternatives(dispatcher, OperatorName(name), chosen_by)
-    assert [*offered] == [Alternative("layout", "sparse", "SparseCPU")]
 
 
 @pytest.mark.parametrize(("device", "schema"), [("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor")])

@@ -205,7 +205,6 @@ _FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
     functorch.BATCHED: functorch.batched,
     functorch.BATCHED_NESTED: functorch.batched,
     functorch.GRAD_WRAPPER: functorch.grad_wrapper,
-    "Batched": functorch.legacy_batched,
     "Tracer": _tracer,
     "Named": _named,
 }

@@ -192,20 +192,6 @@ def _batched_keys(moment: Moment) -> DispatchKeySet:
     return moment.maker.known(*((BATCHED, BATCHED_NESTED) if moment.slot == BATCHED_NESTED else (BATCHED,)))
 
 
-def legacy_batched(moment: Moment) -> KernelStep:
-    """The batching of before functorch, whose tensors are no longer made (``LegacyBatchedFallback.cpp``)."""
-    schema, head = moment.schema, f"Batching rule not implemented for {moment.name}"
-    if not returns_tensors_only(schema) or takes_tensor_list(schema):
-        return _no_rule(f"{head}. We could not generate a fallback.")
-    if not is_in_place(schema):
-        if is_mutable(schema) or has_aliases(schema):
-            return _no_rule(f"{head}; the fallback path doesn't work on out= or view ops.")
-        if schema is not None and not schema.returns:
-            return _no_rule(f"{head}. The fallback path does not support operations with no returns.")
-    condition = "!batched_tensor_inputs.empty()"
-    return raises(failed_assert(ErrorKind.TRANSFORM, condition, "LegacyBatchedFallback.cpp"))
-
-
 def grad_wrapper(moment: Moment) -> KernelStep:
     """Wrappers of transforms that are over are taken off (``dead_tensor_wrapper_fallback``)."""
     values = tuple(_without_wrapper(value) for value in moment.values)
