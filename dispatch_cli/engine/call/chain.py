@@ -111,19 +111,8 @@ class KernelChain:
         if entry.kernel is None:
             error = errors.missing_kernel(self.dispatcher, self.name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
-        moment = Moment(
-            self.name,
-            self.operator.schema,
-            self.maker,
-            point.values,
-            point.thread,
-            slot,
-            entry,
-            keyset,
-            self.options,
-            self.operator.tags,
-        )
-        return kernels.run(moment, self.dispatcher)
+        point_of = (self.dispatcher, self.operator, self.maker, point.values, point.thread)
+        return kernels.run(Moment(*point_of, slot, entry, keyset, self.options))
 
     def _by_python(self, point: Point, entry: TableEntry) -> KernelStep:
         """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.

@@ -247,7 +247,7 @@ def by_handler(moment: Moment) -> KernelStep:
 
 def _fakes(moment: Moment, handler: Handler, mode: str) -> KernelStep:
     """A fake mode gets the call. mode: its name. It refuses tensors that are not its own."""
-    return hands_over(handler, error=refusal(mode, moment.values, Callee.of(moment.name, moment.tags)))
+    return hands_over(handler, error=refusal(mode, moment.values, Callee.of(moment.name, moment.operator.tags)))
 
 
 def active_fake_mode(thread: Thread) -> str | None:

@@ -11,7 +11,6 @@ from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
 from dispatch_cli.engine.call.tensors import META, TensorMaker
 from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, OptionOrigin, Why
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import CallError, Layout, device_type
 from dispatch_cli.model.calls.options import DEFAULT as DEFAULT_DTYPE
@@ -89,7 +88,7 @@ def select_backend(moment: Moment, why: Why) -> KernelStep:
     return redispatches(chosen, why)._replace(chosen_by=by)
 
 
-def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
+def select_registered_device(moment: Moment) -> KernelStep:
     """On with the device's key alone, where ``torch.library.custom_op`` was given a kernel for that device.
 
     One kernel at Meta does not count: it is the fake one, which every such operator has. The device is looked for
@@ -101,7 +100,7 @@ def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> KernelSt
     device = _option(moment, "device") or _assumed_device(moment)
     by, kind = ChosenBy(device), device_type(device.value)
     key = moment.maker.device_key(kind, device.value)
-    kernels = dispatcher.operator(moment.name).kernels.get(key, ())
+    kernels = moment.operator.kernels.get(key, ())
     if len(kernels) <= (kind == META):
         name = moment.name.name.partition("::")[2]
         text = f"{name} does not have a kernel registered for {kind}. Please use register_kernel to do so."

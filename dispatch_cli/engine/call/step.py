@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ChosenBy, Does, End, EndKind, Error, Handler, Reached, Selection, Why
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
@@ -25,13 +27,12 @@ MAX_HOPS = 4096
 class Moment(NamedTuple):
     """A call at the moment when a kernel begins.
 
-    schema: of the operator, None where it has none. values: its tensors. thread: where it runs.
-    slot, entry: what was selected. keyset: what the kernel gets. options: what the call is given beside tensors.
-    tags: of the operator, where they are known.
+    values: its tensors. thread: where it runs. slot, entry: what was selected. keyset: what the kernel gets.
+    options: what the call is given beside tensors.
     """
 
-    name: OperatorName
-    schema: FunctionSchema | None
+    dispatcher: Dispatcher
+    operator: Operator
     maker: TensorMaker
     values: tuple[Value, ...]
     thread: Thread
@@ -39,7 +40,16 @@ class Moment(NamedTuple):
     entry: TableEntry
     keyset: DispatchKeySet
     options: Options = NO_OPTIONS
-    tags: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> OperatorName:
+        """The operator's name."""
+        return self.operator.name
+
+    @property
+    def schema(self) -> FunctionSchema | None:
+        """The operator's schema; None where it has none."""
+        return self.operator.schema
 
     def below(self, key: str) -> DispatchKeySet:
         """Part of the set below *key*."""

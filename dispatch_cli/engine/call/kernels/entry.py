@@ -22,7 +22,6 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomp
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
@@ -45,7 +44,7 @@ from dispatch_cli.model.universe import (
 
 _OLDER = "LegacyBatchingRegistrations"
 _NONE = TensorSpec(absent=Absent.NONE)
-Way = Callable[[Moment, Does, Dispatcher], KernelStep]
+Way = Callable[[Moment, Does], KernelStep]
 """Step of a kernel that does something of its own."""
 COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
@@ -129,14 +128,14 @@ def _does(moment: Moment) -> Does:
     return does(place_of(kernel.debug, moment.slot if registration is None else registration.key, str(moment.name)))
 
 
-def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
+def core_kernel(moment: Moment) -> KernelStep | None:
     """Step of a kernel of PyTorch itself; None where it follows the convention, or is not PyTorch's."""
     own = _does(moment)
     way = _WAYS.get(own.what)
-    return None if way is None else way(moment, own, dispatcher)
+    return None if way is None else way(moment, own)
 
 
-def _autograd(moment: Moment, own: Does, _: Dispatcher) -> KernelStep:
+def _autograd(moment: Moment, own: Does) -> KernelStep:
     """Generated autograd kernels; without a formula for a forward derivative they are written in other operators."""
     undefined = _undefined_argument(moment)
     if undefined is not None:
@@ -147,12 +146,12 @@ def _autograd(moment: Moment, own: Does, _: Dispatcher) -> KernelStep:
     return redispatches(below, Why.CORE_KERNEL, thread=_guarded(moment))
 
 
-def _autocast(moment: Moment, _own: Does, _: Dispatcher) -> KernelStep:
+def _autocast(moment: Moment, _own: Does) -> KernelStep:
     thread = moment.thread.exclude(moment.maker.known(moment.slot))
     return calls_anew(thread, why=Why.CORE_KERNEL, unboxed=True)
 
 
-def _refuses_vmap(moment: Moment, _own: Does, _: Dispatcher) -> KernelStep:
+def _refuses_vmap(moment: Moment, _own: Does) -> KernelStep:
     text = f"vmap: we do not yet support {moment.name}. Please file an issue"
     return raises(refused(ErrorKind.TRANSFORM, text), Why.CORE_KERNEL)
 
@@ -188,21 +187,21 @@ def _guarded(moment: Moment) -> Thread:
     return moment.thread.exclude(below)
 
 
-def _zero_tensor(moment: Moment, _own: Does, _: Dispatcher) -> KernelStep:
+def _zero_tensor(moment: Moment, _own: Does) -> KernelStep:
     """Views compute; arithmetic goes on at Meta for the shape of the result, which it then fills with zeros."""
     if is_view(moment.schema):
         return ends(Why.CORE_KERNEL)
     return redispatches(DispatchKeySet.of(moment.maker.universe, ("Meta",)), Why.CORE_KERNEL)
 
 
-def _functionalized(moment: Moment, own: Does, dispatcher: Dispatcher) -> KernelStep:
+def _functionalized(moment: Moment, own: Does) -> KernelStep:
     """Step that, for functional tensors, turns an operator that writes into one that does not.
 
     Views, and operators that do not write, are called again with what the functional tensors wrap; where views are not
     to be applied again, the variant that copies is called in their place. An operator that works in place is first
     tried on meta tensors, which is left out here.
     """
-    if own.how == "views" and dispatcher.operator(moment.name).has_kernel(CATCH_ALL):
+    if own.how == "views" and moment.operator.has_kernel(CATCH_ALL):
         # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
         return decomposes(Why.CORE_KERNEL)
     values = tuple(map(unwrap_functional, moment.values))
@@ -235,7 +234,7 @@ _WAYS: dict[str, Way] = {
     ),
     "transform-back": lambda moment, *_: functorch.back(moment)._replace(why=Why.CORE_KERNEL),
     "backend-select": lambda moment, *_: select_backend(moment, Why.CORE_KERNEL),
-    "batching": lambda moment, own, _: batching_rule(moment, own),
+    "batching": batching_rule,
     "autograd": _autograd,
     "autocast": _autocast,
     "refuses-vmap": _refuses_vmap,
@@ -267,14 +266,14 @@ def as_declared(moment: Moment, declared: Redispatch) -> KernelStep:
             return raises(errors.raised_by_kernel(), why)
 
 
-def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
+def run(moment: Moment) -> KernelStep:
     """Step of the kernel of the moment's entry, which has one."""
     entry, universe = moment.entry, moment.maker.universe
     if entry.rule is Rule.AMBIGUOUS:
-        return raises(errors.ambiguous(dispatcher, moment.name), Why.NO_KERNEL)
+        return raises(errors.ambiguous(moment.dispatcher, moment.name), Why.NO_KERNEL)
     if entry.is_fallthrough:
         return raises(errors.fallthrough_called(), Why.NO_KERNEL)
-    if (step := library_kernels.wrapped(moment, dispatcher)) is not None:
+    if (step := library_kernels.wrapped(moment)) is not None:
         return step
     if entry.kernel is not None and entry.kernel.redispatches is not None:
         return as_declared(moment, entry.kernel.redispatches)
@@ -288,7 +287,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
         return at_backend(moment)
     if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
         return decomposes(Why.CONVENTION)
-    return core_kernel(moment, dispatcher) or _by_convention(moment)
+    return core_kernel(moment) or _by_convention(moment)
 
 
 def _by_convention(moment: Moment) -> KernelStep:

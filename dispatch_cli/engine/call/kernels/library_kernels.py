@@ -13,7 +13,6 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake
 from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import Argument, FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.arguments import is_tensor
@@ -27,11 +26,11 @@ _OUT = "out"
 _START = "Fallback ADInplaceOrView kernel"
 
 
-def wrapped(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
+def wrapped(moment: Moment) -> KernelStep | None:
     """A kernel that PyTorch made of a known function, or for the lack of one; None where it can call anything."""
     kernel = moment.entry.kernel
     if kernel is not None and kernel.fake is not None and kernel.fake.function is None:
-        trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.tags)
+        trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.operator.tags)
         return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
     if kernel is None:
         return None
@@ -44,7 +43,7 @@ def wrapped(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
         case WrapKind.VERSION_COUNTERS:
             return in_place_or_view(moment, why)
         case WrapKind.BACKEND_SELECT:
-            return select_registered_device(moment, dispatcher)
+            return select_registered_device(moment)
         case WrapKind.AUTOCAST:
             error = _without_keywords(moment, kernel)
             return None if error is None else raises(error, why)
@@ -78,7 +77,7 @@ def autograd(moment: Moment, why: Why) -> KernelStep:
         if thread.layers:  # it makes an autograd.Function of every call
             return raises(_refused_in_transforms(), why)
     elif thread.gradients:
-        if _OUT in moment.tags and any(map(_needs_gradient, moment.values)):
+        if _OUT in moment.operator.tags and any(map(_needs_gradient, moment.values)):
             name = moment.name.name.partition("::")[2]
             text = (
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
