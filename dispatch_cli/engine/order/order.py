@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.order.slot import SlotOrders, Unit
+from dispatch_cli.engine.order.slot import SlotOrders, Unit, Way
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
@@ -51,14 +51,13 @@ class SensitiveSlot(NamedTuple):
     """A slot that some order of the operator's registrations leaves stale.
 
     live: what it then holds. canonical: what the registrations determine.
-    shortest: the fewest registrations that, in this order and alone, leave it stale between these two decisions.
-    order: an order of all registrations that leaves it stale.
+    shortest: the fewest registrations that, in this order and alone, leave it stale between these two decisions, as an
+    order of all registrations does.
     """
 
     live: TableEntry
     canonical: TableEntry
     shortest: tuple[Registration, ...]
-    order: tuple[Registration, ...]
 
 
 class Orders:
@@ -116,15 +115,9 @@ class Orders:
         return self._patterns[pattern, closed]
 
     def _slot(self, units: Sequence[Sequence[Registration]], stale: _StaleSlot, closed: int) -> SensitiveSlot:
-        order, shortest = (
-            tuple(unit for number in numbers for unit in units[number]) for numbers in (stale.order, stale.shortest)
-        )
-        return SensitiveSlot(
-            self._entry(stale.key, order[: stale.refreshed], closed),
-            self._entry(stale.key, order, closed),
-            shortest,
-            order,
-        )
+        order = tuple(registration for number in stale.way.order for registration in units[number])
+        live, canonical = (self._entry(stale.key, part, closed) for part in (order[: stale.way.refreshed], order))
+        return SensitiveSlot(live, canonical, order)
 
     def _entry(self, key: str, registered: Sequence[Registration], closed: int) -> TableEntry:
         """Content of a slot that is computed when these are registered."""
@@ -137,15 +130,10 @@ class Orders:
 
 
 class _StaleSlot(NamedTuple):
-    """A slot that can go stale: its key, and an order and the shortest one by numbers of blocks.
-
-    refreshed: the number of registrations of the order up to the last that refreshes the slot.
-    """
+    """A slot that can go stale: its key, and the shortest way to that, by numbers of blocks."""
 
     key: str
-    order: tuple[int, ...]
-    refreshed: int
-    shortest: tuple[int, ...]
+    way: Way
 
 
 def _analyse(
@@ -157,10 +145,9 @@ def _analyse(
 ) -> Iterator[_StaleSlot]:
     """The slots that some order leaves stale. fallbacks: the function of each backend fallback."""
     for key in slots:
-        orders = SlotOrders(layout, key, pattern, fallbacks.get(key), closed)
-        way = orders.way()
+        way = SlotOrders(layout, key, pattern, fallbacks.get(key), closed).shortest()
         if way is not None:
-            yield _StaleSlot(key, way.order, way.refreshed, orders.shortest())
+            yield _StaleSlot(key, way)
 
 
 @lru_cache(maxsize=8192)

@@ -119,40 +119,22 @@ class SlotOrders:
         self._roles: dict[tuple[bool, ...], int] = {}
         self._decided: dict[int, Decision] = {}
         seen = [self._block(number, block) for number, block in enumerate(blocks)]
-        self._idle = [block.number for block in seen if not block.refreshed and not block.bits]
-        self._sizes = [block.size for block in seen]
-        self._followers: dict[int, list[int]] = {}
         self._blocks = self._leaders([block for block in seen if block.refreshed or block.bits])
 
-    def way(self) -> Way | None:
-        """An order of all blocks that leaves the slot stale, or None."""
-        first = next(self._ways(self._blocks), None)
-        if first is None:
-            return None
-        order, refreshed = self._idle.copy(), first.refreshed
-        for number in first.order:
-            order += (*self._followers.get(number, ()), number)
-        if refreshed:
-            refreshed += sum(self._sizes[number] for number in self._idle)
-        return Way(first.live, tuple(order), refreshed)
-
-    def shortest(self) -> tuple[int, ...]:
-        """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
+    def shortest(self) -> Way | None:
+        """The fewest blocks that alone leave the slot stale as an order of all does; None where no order does."""
         lives = {answer_of(way.live) for way in self._ways(self._blocks)}
+        if not lives:
+            return None
         canonical = answer_of(self._canonical(self._blocks))
         unlike = {block.likeness: block for block in reversed(self._blocks)}  # the first of those that are alike
         chosen = sorted(unlike.values(), key=lambda block: block.number)
-        for count in range(1, len(chosen) + 1):
-            for few in combinations(chosen, count):
-                if answer_of(self._canonical(few)) == canonical:
-                    for way in self._ways(few):
-                        if answer_of(way.live) in lives:
-                            return way.order
-        raise ValueError("no order leaves the slot stale")
+        few = (few for count in range(1, len(chosen) + 1) for few in combinations(chosen, count))
+        ways = (way for blocks in few if answer_of(self._canonical(blocks)) == canonical for way in self._ways(blocks))
+        return next(way for way in ways if answer_of(way.live) in lives)
 
     def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
-        """Blocks enough for every difference. Any other follows one of them: it stands right before it in every order,
-        and does nothing there that its leader does not do again.
+        """Blocks enough for every difference: any other, right before one of them, does nothing that this does not redo.
 
         Of blocks that register at one key that can fill the slot, or at none, two different functions are enough: one
         of them differs from whatever third there is. Of blocks with equal functions, two: one can be before the last
@@ -166,7 +148,6 @@ class SlotOrders:
             if alike is None and len(group) >= 2 and len(block.newest) < 2:
                 alike = next(iter(group.values()))
             if alike is not None and (len(alike) >= 2 or block.likeness != alike[0].likeness):
-                self._followers.setdefault(alike[0].number, []).append(block.number)
                 continue
             group.setdefault(block.likeness, []).append(block)
             leaders.append(block)
@@ -300,13 +281,9 @@ class SlotOrders:
         refreshed = 0
         if last is not None:
             order.append(last)
-            refreshed = sum(map(self._size, order)) - last.size + last.refreshed
+            refreshed = sum(block.size for block in order) - last.size + last.refreshed
         order += [*after, outside] if outside is not None else after
         return Way(live, tuple(block.number for block in order), refreshed)
-
-    def _size(self, block: SlotBlock) -> int:
-        """Number of registrations of a block, with those that follow it."""
-        return block.size + sum(self._sizes[number] for number in self._followers.get(block.number, ()))
 
     # the slot
 
