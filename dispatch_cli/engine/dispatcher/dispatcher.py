@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Checkpoint, Registry
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader, SeenOperator, WaitingOperator
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader, WaitingOperator
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
@@ -223,7 +223,7 @@ class Dispatcher:
         """True if the operator comes from the base, and nothing has been registered for it, or asked, since."""
         return self._registry.waits(name)
 
-    def seen(self, name: OperatorName) -> SeenOperator:
+    def seen(self, name: OperatorName) -> Operator | WaitingOperator:
         """The operator, to be asked; one of the base is not taken in for that. Errors: Refused for an unknown one."""
         if self._base is not None and self._registry.waits(name):
             return WaitingOperator(name, self._base, self.layout)
@@ -340,7 +340,7 @@ class Dispatcher:
 
     # inside
 
-    def _table(self, seen: SeenOperator) -> Table:
+    def _table(self, seen: Operator | WaitingOperator) -> Table:
         fallbacks = self._registry.now.fallbacks
         shared = plan(self.layout, seen.registered, fallbacks.bits)
         return Table(self.layout, shared, seen.active_kernels(), fallbacks.registrations)

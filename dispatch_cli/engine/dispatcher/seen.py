@@ -1,12 +1,12 @@
-"""An operator as it is asked about, whether it has been taken in from a captured state or waits there.
+"""An operator of a captured state that waits there, with the attributes of an `Operator` that is asked about.
 
-`Operator` is the one kind, `WaitingOperator` the other.
+`Dispatcher.seen` gives the one or the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import StaleEntry
@@ -32,36 +32,6 @@ class OperatorHeader(NamedTuple):
     overridden: tuple[str, ...] = ()
     is_known: bool = True
     captured: bool = False
-
-
-class SeenOperator(Protocol):
-    """An operator as it is asked about: one that is there, or one of the base that waits to be taken in."""
-
-    @property
-    def registered(self) -> int:
-        """The bits of the keys with a kernel."""
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """Text of a table dump for the active kernel of each key."""
-
-    @property
-    def falling(self) -> frozenset[str]:
-        """The keys whose active kernel falls through."""
-
-    @property
-    def header(self) -> OperatorHeader:
-        """Its header."""
-
-    @property
-    def schema(self) -> FunctionSchema | None:
-        """Its schema; None where there is none, or it is not known. Of one that waits it takes some 60 µs."""
-
-    def active_kernels(self) -> Mapping[str, Registration]:
-        """The active registration of every key that has one."""
-
-    def stale(self) -> list[StaleEntry]:
-        """The slots in which the live table differs from the canonical one."""
 
 
 class WaitingOperator:

@@ -134,7 +134,7 @@ class SlotOrders:
         return next(way for way in ways if answer_of(way.live) in lives)
 
     def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
-        """Blocks enough for every difference: any other, right before one of them, does nothing that this does not redo.
+        """Blocks enough for every difference: any other, right before one of them, does nothing that it does not redo.
 
         Of blocks that register at one key that can fill the slot, or at none, two different functions are enough: one
         of them differs from whatever third there is. Of blocks with equal functions, two: one can be before the last
