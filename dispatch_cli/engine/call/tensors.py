@@ -41,7 +41,6 @@ class Value(NamedTuple):
     wrapper: what it is, where it wraps another; inner: that other.
     needs_gradient: it is an input of functorch's ``grad`` at the level of its wrapper, not wrapped on the way.
     has_tangent: the same for functorch's ``jvp``: it may have a forward derivative.
-    is_immutable: it is a view, made inside of a transform, of a tensor from outside (``TensorWrapper::is_immutable``).
     """
 
     keyset: DispatchKeySet
@@ -51,7 +50,6 @@ class Value(NamedTuple):
     inner: Value | None = None
     needs_gradient: bool = False
     has_tangent: bool = False
-    is_immutable: bool = False
 
     def has(self, key: str) -> bool:
         """True if *key* is a key of the tensor; a key that the universe does not have is not."""

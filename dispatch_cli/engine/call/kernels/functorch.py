@@ -110,49 +110,15 @@ def batched(moment: Moment) -> KernelStep:
         error = refused_slice(fake_mode, moment.values, split_level)
         if error is not None:
             return raises(error)
-    has_others = thread.keys.included.has(BACK) and not thread.keys.excluded.has(BACK)
-    values: list[Value] = []
-    for value in moment.values:
-        if value.is_batched_at(None):  # those of other levels are viewed, too: as if they had a further dimension
-            if value.is_batched_at(split_level) and value.inner is not None:
-                value = moment.maker.slice(value.inner, thread.inference)
-            viewed = _view_below(moment, value, thread.layers[:-1]) if has_others else value
-            if isinstance(viewed, Error):
-                return raises(viewed)
-            value = viewed
-        values.append(value)
+    values = [
+        moment.maker.slice(value.inner, thread.inference)
+        if value.is_batched_at(split_level) and value.inner is not None
+        else value
+        for value in moment.values
+    ]
     if is_in_place(schema):  # all its batched tensors are of this level
         return calls_anew(thread, tuple(values))
     return calls_anew(thread.exclude(moment.maker.known(moment.slot)), tuple(values))
-
-
-def _view_below(moment: Moment, value: Value, layers: tuple[Layer, ...]) -> Value | Error:
-    """A view of a tensor, made by an operator that is called on it: what each of the other transforms makes of it.
-
-    Each ``grad`` wraps what it is given and what it returns; of tensors that it did not know before, the views are
-    immutable.
-    """
-    if not layers:
-        return value
-    layer = layers[-1]
-    is_own = value.wrapper is not None and value.wrapper.level == len(layers)
-    inner = value.inner if is_own and value.inner is not None else value
-    if layer.kind in GRADS and not is_own and (text := no_strides(value)) is not None:
-        return refused(ErrorKind.TRANSFORM, text)
-    viewed = _view_below(moment, inner, layers[:-1])
-    if isinstance(viewed, Error):
-        return viewed
-    if layer.kind in GRADS:
-        wrapper = Wrapper(WrapperKind.GRAD, layer.level)
-        wrapped = moment.maker.wrap(viewed, wrapper, moment.thread.inference)
-        return wrapped._replace(
-            needs_gradient=is_own and value.needs_gradient,
-            has_tangent=is_own and value.has_tangent,
-            is_immutable=not is_own or value.is_immutable,
-        )
-    if is_own and value.wrapper is not None and viewed is not inner:
-        return moment.maker.wrap(viewed, value.wrapper, moment.thread.inference)
-    return value if viewed is inner else viewed
 
 
 def unwrapped(moment: Moment, why: Why) -> KernelStep:
@@ -280,7 +246,7 @@ def _mutates_capture(moment: Moment, values: tuple[Value, ...], layer: Layer) ->
     """``checkForInvalidMutationOnCaptures``."""
     if not is_in_place(moment.schema) or not values:
         return False
-    return values[0].wrapper != Wrapper(WrapperKind.GRAD, layer.level) or values[0].is_immutable
+    return values[0].wrapper != Wrapper(WrapperKind.GRAD, layer.level)
 
 
 def _captured_mutation(moment: Moment) -> Error:
