@@ -9,7 +9,8 @@ from typing import NamedTuple
 from dispatch_cli.checks.expectations import OF_CELL, OF_TEXT, GuardBudget
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.glob import glob_pattern, is_glob

@@ -20,7 +20,8 @@ from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import headed_matrices, written_blocks
 from dispatch_cli.page.pool import Pool

@@ -12,7 +12,8 @@ import pytest
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.support import SupportContext
 from tests import in_pytorch
 from tests.capture.support import live_seed, live_universe, torch_python

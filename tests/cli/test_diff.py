@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli import api
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call
 

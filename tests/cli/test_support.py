@@ -15,7 +15,8 @@ from dispatch_cli.answers.support.document import record_yaml, recorded_promises
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.glob import glob_pattern
 from tests.answers.random_declarations import kernel_at, keys, schema

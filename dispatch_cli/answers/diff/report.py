@@ -35,7 +35,8 @@ from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause, S
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Reason, Verdict
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span

@@ -89,7 +89,7 @@ def command(
     warn_of_overrides(state, out.color)
     columns = _columns(state, names, devices, contexts, tensors)
     from dispatch_cli.answers.support.report import support_report
-    from dispatch_cli.engine.support.support import support_rows
+    from dispatch_cli.engine.support.verdicts import support_rows
 
     if record:
         from dispatch_cli.answers.support.document import record_yaml, recorded_promises
@@ -126,7 +126,7 @@ def _columns(
 ) -> tuple[Column, ...]:
     """The columns that are asked for; Errors: InputError, UsageError for what is none."""
     from dispatch_cli.answers.resolve.call_request import read_thread
-    from dispatch_cli.engine.support.support import support_columns
+    from dispatch_cli.engine.support.columns import support_columns
     from dispatch_cli.model.calls.call import CONTEXT_WORDS, CallError
     from dispatch_cli.model.calls.support import PROMISED, SupportContext
     from dispatch_cli.model.reading.problem import InputError, Problem

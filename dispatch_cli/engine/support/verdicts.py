@@ -5,7 +5,7 @@ A kernel is taken to do what the schema and the fake kernel say. What is not dec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
@@ -21,8 +21,8 @@ from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autocast_key_of, backend_keys
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
-from dispatch_cli.engine.support.calls import functional_column, support_call, with_contexts
-from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, Verdict
+from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportRow, Verdict
+from dispatch_cli.engine.support.columns import functional_column, support_call, with_contexts
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, calls, of_rule, served
 from dispatch_cli.engine.support.hazards import (
     decomposes,
@@ -444,3 +444,13 @@ def _is_rule(hop: Hop) -> bool:
     """True if it is a batching rule of a library, and not PyTorch's fallback or one of PyTorch's rules."""
     kernel = hop.live.kernel
     return hop.why is Why.CONVENTION or (kernel is not None and kernel.wraps is not None)
+
+
+def support_rows(state: State, names: Sequence[OperatorName], columns: Sequence[Column]) -> Iterator[SupportRow]:
+    """The rows, one operator at a time; work grows with what is asked for."""
+    judges = Judges(state)
+    for name in names:
+        judge = judges.new(name)
+        definition = judge.operator.definition
+        schema, span = (None, None) if definition is None else (str(definition.schema), definition.span)
+        yield SupportRow(name, schema, span, tuple(map(judge.cell, columns)))

@@ -14,7 +14,8 @@ import pytest
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
-from dispatch_cli.engine.support.support import support_columns, support_rows
+from dispatch_cli.engine.support.columns import support_columns
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.engine.support.cell import Cell, Column, Verdict
-from dispatch_cli.engine.support.support import support_rows
+from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
