@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.checks.expectations import OF_CELL, OF_TEXT, GuardBudget
+from dispatch_cli.checks.guarding import OF_CELL, OF_TEXT, GuardBudget
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
 from dispatch_cli.engine.support.columns import support_columns

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from glob import escape
 from typing import NamedTuple
 
-from dispatch_cli.checks.expectations import Cells, Held, holds
+from dispatch_cli.checks.guarding import holds
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
@@ -88,8 +88,7 @@ class OtherStates:
     """
 
     def __init__(self, further: Iterable[tuple[State, Mapping[str, int]]] = ()) -> None:
-        views = ((View(state, ()), cases) for state, cases in further)
-        self._others = [(view, Cells(view), cases) for view, cases in views]
+        self._others = [(View(state, ()), cases) for state, cases in further]
         self.left_out: set[tuple[OperatorName, str]] = set()
 
     def common(self, name: OperatorName, fact: GuardFact, key: str) -> GuardFact | None:
@@ -101,21 +100,17 @@ class OtherStates:
         return without_kernel if self._hold(name, without_kernel, key) else None
 
     def _hold(self, name: OperatorName, fact: GuardFact, key: str) -> bool:
-        for view, cells, cases in self._others:
+        for view, cases in self._others:
             # of other operators, a further state may have the backend fallbacks alone
             is_looked_at = fact.rule is Rule.FALLBACK or unit_of(name) in cases
-            if is_looked_at and name in view.dispatcher and not _is_true(fact, key, cells, view.live_table(name)):
+            if is_looked_at and name in view.dispatcher and not _is_true(fact, key, view.live_table(name)):
                 return False
         return True
 
 
-def _is_true(fact: GuardFact, key: str, cells: Cells, table: Table) -> bool:
+def _is_true(fact: GuardFact, key: str, table: Table) -> bool:
     """True if a guard that asks for a fact holds at a slot of a table."""
-
-    def at(slot: str) -> Held:
-        return cells.held(table[slot])
-
-    return all(holds(want, at(key), at) for want in fact.wants)
+    return all(holds(want, table[key], table) for want in fact.wants)
 
 
 def recorded_guards(

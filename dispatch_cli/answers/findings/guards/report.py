@@ -11,8 +11,7 @@ from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.catalogue import guard as guard_check
 from dispatch_cli.checks.catalogue import unmatched_guard
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.expectations import Violation
-from dispatch_cli.checks.guarding import Guards
+from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.checks.selection import Suppressions
 from dispatch_cli.checks.view import View
