@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
-    "CheckStage",
     "Finding",
     "Group",
     "MissingPart",
@@ -56,16 +55,6 @@ class Need(Enum):
     PYTORCH = "pytorch"
     FILES = "files"
     BUILT = "built"
-
-
-class CheckStage(Enum):
-    """Stage of a run in which a check runs.
-
-    STATE: about the state; nearly all. RUN: about the run itself, after all others.
-    """
-
-    STATE = 0
-    RUN = 1
 
 
 class Finding(NamedTuple):
@@ -130,7 +119,7 @@ class Check:
     severity: of its findings, unless a finding says otherwise.
     documentation: the docstring of the check's file: why, a bad and a good example, the fix.
     find: yields findings about a view's operators, in a deterministic order.
-    needs: without which it stays silent. default: whether it runs when nothing is selected.
+    needs: without which it stays silent.
     lacks: what the operators of its findings lack; None where nothing that could be registered besides helps.
     """
 
@@ -141,8 +130,6 @@ class Check:
     documentation: str
     find: Callable[[View], Iterator[Finding]]
     needs: tuple[Need, ...] = ()
-    default: bool = True
-    stage: CheckStage = CheckStage.STATE
     lacks: MissingPart | None = None
 
     @classmethod
@@ -154,8 +141,6 @@ class Check:
         severity: Severity,
         *,
         needs: tuple[Need, ...] = (),
-        default: bool = True,
-        stage: CheckStage = CheckStage.STATE,
         lacks: MissingPart | None = None,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
@@ -165,7 +150,12 @@ class Check:
         word = title.partition(" ")[0]
         if word.isalpha() and word[1:] == word[1:].lower():  # no name, such as AutogradOther
             title = title[0].lower() + title[1:]
-        return cls(name, code, title, severity, documentation, find, needs, default, stage, lacks)
+        return cls(name, code, title, severity, documentation, find, needs, lacks)
+
+    @property
+    def default(self) -> bool:
+        """True if it runs when nothing is selected."""
+        return Need.BUILT not in self.needs
 
     @property
     def group(self) -> Group:

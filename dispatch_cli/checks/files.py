@@ -23,7 +23,7 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import OneEditAway
+from dispatch_cli.model.text.suggest import is_one_edit_away
 
 CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
@@ -216,12 +216,9 @@ class Namespaces:
 
     def meant(self, namespace: str) -> str | None:
         """The known namespace that is one edit from this one, the project's before PyTorch's; None for none."""
-        return next(iter(self._near.near(namespace)), None)
-
-    @cached_property
-    def _near(self) -> OneEditAway:
         known = (*sorted(self.projects), *sorted(self.pytorchs))
-        return OneEditAway(namespace for namespace in known if len(namespace) >= MIN_LETTERS)
+        near = (other for other in known if len(other) >= MIN_LETTERS and is_one_edit_away(namespace, other))
+        return next(near, None)
 
     def library(self, namespace: str | None) -> str | None:
         """The library that a namespace of sources belongs to; None for the project's own, PyTorch's, and misspelt ones.

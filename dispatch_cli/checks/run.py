@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.catalogue import unused_suppression
-from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.selection import Suppressions
@@ -89,7 +89,7 @@ def run_checks(
     finder = Finder(view)
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
-    for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
+    for position, check in enumerate(sorted(checks, key=_is_about_the_run)):
         if progress is not None:
             progress(check, position, len(checks))
         missing = next((need for need in check.needs if not _has(view, need)), None)
@@ -98,7 +98,7 @@ def run_checks(
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        results = _unused(view, suppressions) if check.stage is CheckStage.RUN else _made(check, finder, conditions)
+        results = _unused(view, suppressions) if _is_about_the_run(check) else _made(check, finder, conditions)
         for item in _each_once(results):
             finding = functions.named(check.hedged(view, item))
             if finding.span is None and finding.operator is not None:
@@ -135,6 +135,10 @@ class _Taker:
                 self.suppressed.append(Suppressed(finding, by))
         elif self._is_new is None or self._is_new(finding.check, finding.operator, finding.key, finding.subject):
             self.listing.add(finding)
+
+
+def _is_about_the_run(check: Check) -> bool:
+    return check is unused_suppression.CHECK
 
 
 def _unused(view: View, suppressions: Suppressions) -> Iterator[Finding]:

@@ -12,9 +12,9 @@ from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
+from dispatch_cli.declarations.formats.check_format import SUPPORT
 from dispatch_cli.declarations.formats.format import IMPORTED, VERSION
 from dispatch_cli.declarations.formats.operator_format import MAKERS
-from dispatch_cli.declarations.formats.support_format import SUPPORT
 from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE

@@ -8,7 +8,6 @@ declaration or a project file names are read inside the project's folder alone.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -101,18 +100,15 @@ def find_project(folder: Path) -> Path | None:
     return None
 
 
-_HEAD = re.compile(rf"^[ \t]*(?:\[{{1,2}}[ \t]*)?[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)
-
-
 def _speaks(text: str) -> bool:
     """True if a project file has settings of this program, in whichever of TOML's ways they are written.
 
-    Of a file that is not TOML, whether it seems to: settings must not be passed over because of a slip.
+    One that is not TOML counts where it has the name at all: settings must not be passed over because of a slip.
     """
     if TABLE not in text:
         return False
     try:
         tool = parse_toml(text).get("tool")
     except TomlError:
-        return _HEAD.search(text) is not None
+        return True
     return isinstance(tool, Mapping) and TABLE in tool

@@ -17,6 +17,7 @@ from dispatch_cli.declarations.fields import (
     text_of,
     texts_of,
 )
+from dispatch_cli.declarations.formats.check_format import SUPPORT
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     NAME,
@@ -31,7 +32,6 @@ from dispatch_cli.declarations.formats.format_types import (
     map_of,
     record,
 )
-from dispatch_cli.declarations.formats.support_format import SUPPORT
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.project import NO_BASE, TABLE, within
 from dispatch_cli.declarations.sections.suppressions import read_selectors

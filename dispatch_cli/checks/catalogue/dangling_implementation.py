@@ -47,7 +47,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from functools import cached_property
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
@@ -55,7 +54,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.text.suggest import OneEditAway, similar
+from dispatch_cli.model.text.suggest import is_one_edit_away, similar
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -204,11 +203,7 @@ class Defined:
 
     def is_near(self, name: OperatorName) -> bool:
         """True if there is an operator whose name is one edit away."""
-        return any(map(self.overloads, self._near.near(name.name)))
-
-    @cached_property
-    def _near(self) -> OneEditAway:
-        return OneEditAway(self._names)
+        return any(is_one_edit_away(name.name, other) and self.overloads(other) for other in self._names)
 
     def similar(self, name: str) -> str | None:
         """A name that is almost the same."""

@@ -60,4 +60,4 @@ def find(view: View) -> Iterator[Finding]:
             yield part.finding(CHECK, part.difference)
 
 
-CHECK = Check.of(find, __doc__, "DC703", Severity.ERROR, needs=(Need.BUILT,), default=False)
+CHECK = Check.of(find, __doc__, "DC703", Severity.ERROR, needs=(Need.BUILT,))

@@ -58,4 +58,4 @@ def find(view: View) -> Iterator[Finding]:
             yield part.finding(CHECK, f"is declared, but not registered {where}")
 
 
-CHECK = Check.of(find, __doc__, "DC701", Severity.ERROR, needs=(Need.BUILT,), default=False)
+CHECK = Check.of(find, __doc__, "DC701", Severity.ERROR, needs=(Need.BUILT,))

@@ -57,4 +57,4 @@ def find(view: View) -> Iterator[Finding]:
             yield part.finding(CHECK, f"{'are' if part.several else 'is'} registered in {drift.source}, {outcome}")
 
 
-CHECK = Check.of(find, __doc__, "DC702", Severity.WARNING, needs=(Need.BUILT,), default=False)
+CHECK = Check.of(find, __doc__, "DC702", Severity.WARNING, needs=(Need.BUILT,))

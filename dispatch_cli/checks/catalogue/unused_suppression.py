@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, CheckStage, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Suppression
 
@@ -53,4 +53,4 @@ def finding_of(suppression: Suppression) -> Finding:
     )
 
 
-CHECK = Check.of(find, __doc__, "DC903", Severity.WARNING, stage=CheckStage.RUN)
+CHECK = Check.of(find, __doc__, "DC903", Severity.WARNING)

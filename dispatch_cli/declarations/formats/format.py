@@ -7,7 +7,7 @@ reading, the JSON Schema and the reference FORMAT.md all come from this table.
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.change_format import CHANGE, REGISTRATION
-from dispatch_cli.declarations.formats.check_format import GUARD, SUPPRESSION
+from dispatch_cli.declarations.formats.check_format import GUARD, PROMISE, SUPPORT, SUPPRESSION
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     KEYS,
@@ -36,7 +36,6 @@ from dispatch_cli.declarations.formats.kernel_format import (
 )
 from dispatch_cli.declarations.formats.operator_format import DEFINITION, FAKE_TENSOR_MODE, LIBRARY, OPERATOR
 from dispatch_cli.declarations.formats.source_format import FUNCTION, NOT_UNDERSTOOD, SECTIONS, UNDECIDED
-from dispatch_cli.declarations.formats.support_format import PROMISE, SUPPORT
 from dispatch_cli.declarations.tree import Mapping, Scalar
 
 VERSION = "1"

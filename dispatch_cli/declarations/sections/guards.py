@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.declarations.fields import Values, fits, read_records, scalars, text_of, texts_of
-from dispatch_cli.declarations.formats.check_format import A_RULE, GUARD
-from dispatch_cli.declarations.formats.support_format import A_CONTEXT, PROMISE
+from dispatch_cli.declarations.formats.check_format import A_CONTEXT, A_RULE, GUARD, PROMISE
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Node, Scalar

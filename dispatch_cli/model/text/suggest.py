@@ -64,38 +64,14 @@ def _parts(name: str) -> list[str]:
 
 def is_one_edit_away(word: str, other: str) -> bool:
     """True if one letter added, removed or replaced, or two neighbours swapped, make one word the other."""
-    shorter, longer = sorted((word, other), key=len)
-    if shorter == longer or len(longer) - len(shorter) > 1:
+    if word == other or abs(len(word) - len(other)) > 1:
         return False
+    shorter, longer = sorted((word, other), key=len)
     start = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     rest, other_rest = shorter[start:], longer[start:]
     if len(shorter) < len(longer):
         return rest == other_rest[1:]
     return rest[1:] == other_rest[1:] or (rest[:2][::-1] == other_rest[:2] and rest[2:] == other_rest[2:])
-
-
-class OneEditAway:
-    """Words by what is left of them without one letter: of words one edit apart, such rests are equal."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._order: dict[str, int] = {}
-        self._by_rest: dict[str, list[str]] = {}
-        for word in words:
-            if len(word) <= MAX_COMPARED and word not in self._order:
-                self._order[word] = len(self._order)
-                for rest in _rests(word):
-                    self._by_rest.setdefault(rest, []).append(word)
-
-    def near(self, word: str) -> list[str]:
-        """The words that are one edit away, in their order; long ones are not compared."""
-        rests = _rests(word) if len(word) <= MAX_COMPARED + 1 else ()
-        near = {other for rest in rests for other in self._by_rest.get(rest, ()) if is_one_edit_away(word, other)}
-        return sorted(near, key=self._order.__getitem__)
-
-
-def _rests(word: str) -> set[str]:
-    """The word, and what is left of it without one of its letters."""
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
