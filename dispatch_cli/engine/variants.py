@@ -150,7 +150,7 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
     groups = groups_of(dict.fromkeys(atom for condition in conditions for atom in atoms(condition)), chosen)
     is_sample = count(groups) > min(MOST, left[0])
     cases: dict[tuple[bool, ...], ConditionCase] = {}
-    for known in chain(_fitting(groups, conditions), _ends(groups) if is_sample else assignments(groups)):
+    for known in chain(_fitting(groups, conditions), _sample(groups) if is_sample else assignments(groups)):
         left[0] -= len(conditions)
         case = case_of(conditions, known)
         cases.setdefault(case.values, case)
@@ -207,10 +207,15 @@ def _make(condition: Condition, truth: bool, wanted: dict[str, bool], group_of: 
             return False
 
 
-def _ends(groups: Sequence[AtomGroup]) -> Iterator[World]:
-    """Two of very many assignments: every group in its first world, and every group in its last one."""
+def _sample(groups: Sequence[AtomGroup]) -> Iterator[World]:
+    """A few of very many assignments: every group in each of its worlds, with the others in their first or last one."""
     for end in (0, -1):
-        yield {atom: truth for group in groups for world in group.worlds[end:][:1] for atom, truth in world.items()}
+        plain = [group.worlds[end] for group in groups if group.worlds]
+        base = {atom: truth for world in plain for atom, truth in world.items()}
+        yield base
+        for group in groups[:MOST_CASES]:
+            for world in group.worlds[:MOST_CASES]:
+                yield {**base, **world}
 
 
 MOST_TRIED = 64
