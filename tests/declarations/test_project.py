@@ -65,7 +65,7 @@ def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("[tool.dispatch-cli\nselect = 'DC1'\n", True),
         ("# [tool.dispatch-cli]\n", False),
         ("[project]\nname = 'dispatch-cli'\n", False),
-        ("[project\ndependencies = ['dispatch-cli']\n", False),
+        ("[project\ndependencies = ['dispatch-cli']\n", True),
         ("tool = 'dispatch-cli'\n", False),
     ],
 )
