@@ -1,8 +1,7 @@
 """Calls of a higher-order operator in a running PyTorch, at the key Python, and the modules that define such operators.
 
 ``import torch`` imports only some of these. They are found in the files of the installed package, without running them:
-a module defines an operator if it calls ``HigherOrderOperator`` or a class derived from it. The files of modules that
-are imported already are not read.
+a module defines an operator if it derives a class from ``HigherOrderOperator``, or assigns what a call of it gives.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. To see a call,
 an operator is made; it is gone afterwards.
@@ -10,7 +9,6 @@ an operator is made; it is gone afterwards.
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 import sys
@@ -18,7 +16,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Container, Iterable
     from pathlib import Path
 
     Data = dict[str, Any]
@@ -29,9 +26,6 @@ CHANGED = (AttributeError, ImportError, KeyError, TypeError, ValueError)
 """Errors that are raised where this PyTorch keeps it in another way."""
 ROOT = "HigherOrderOperator"
 """The class of all higher-order operators."""
-_CLASS = re.compile(r"class[ \t]+(\w+)[ \t]*\(([^()]*)\)[ \t]*:")
-"""A pattern that begins with letters is searched for fast; it finds classes in comments and strings, too."""
-_WORD = re.compile(r"\w+")
 
 
 def facts(torch: Any) -> Data:
@@ -124,18 +118,13 @@ def import_all(package: Path) -> list[str]:
     package: the directory of PyTorch's package, ``torch``.
     Returns a text for each module that cannot be imported.
     """
-    root = getattr(sys.modules.get(f"{package.name}._ops"), ROOT, None)
-    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    imported = {file for file in files if isinstance(file, str)}
     notes = []
-    for module in defining_modules(package, imported, {ROOT} if root is None else _names_of(root)):
-        if module in sys.modules:
-            continue
+    for module in defining_modules(package):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 importlib.import_module(module)
-        except BaseException as error:  # a module that exits must not end the capture
+        except BaseException as error:  # noqa: PERF203  (a module that exits must not end the capture)
             reason = (str(error).splitlines() or [""])[0][:200]
             notes.append(
                 f"{module} cannot be imported, so its higher-order operators are missing: "
@@ -149,58 +138,15 @@ def _names_of(kind: type) -> set[str]:
     return {kind.__name__}.union(*map(_names_of, type.__subclasses__(kind)))
 
 
-def defining_modules(package: Path, imported: Container[str] = (), known: Iterable[str] = (ROOT,)) -> list[str]:
-    """The names of the modules that define higher-order operators, sorted.
-
-    imported: files that are left out. known: the names of the classes of higher-order operators in them.
-    """
-    files = [file for file in sorted(package.rglob("*.py")) if str(file) not in imported]
-    texts = {file: file.read_bytes().decode("utf-8", "replace") for file in files}
-    written = ((name, {*_WORD.findall(bases)}) for text in texts.values() for name, bases in _CLASS.findall(text))
-    maybe = _closure(known, written)
-    # all names at once: a search for each of them takes longer
-    called = re.compile(r"(?:" + "|".join(sorted(maybe)) + r")\b[ \t]*(?:\(|as\b)")
-    # only now are files parsed, which takes long: a pattern also matches in comments and strings
-    named = [file for file, text in texts.items() if called.search(text)]
-    trees = {file: tree for file in named for tree in _parsed(texts[file])}
-    nodes = {file: list(ast.walk(tree)) for file, tree in trees.items()}
-    classes = [node for listed in nodes.values() for node in listed if isinstance(node, ast.ClassDef)]
-    all_known = _closure(known, ((class_.name, {_last_name(base) for base in class_.bases}) for class_ in classes))
-    return sorted(_module_name(package, file) for file, listed in nodes.items() if _makes_one(listed, all_known))
-
-
-def _closure(known: Iterable[str], classes: Iterable[tuple[str, set[str]]]) -> set[str]:
-    """The known classes and those derived from them, of classes with the names of their bases."""
-    family, waiting = {*known}, list(classes)
-    while True:
-        more = {name for name, bases in waiting if bases & family} - family
-        if not more:
-            return family
-        family |= more
-
-
-def _parsed(text: str) -> list[ast.Module]:
-    try:
-        return [ast.parse(text)]
-    except (SyntaxError, ValueError):
-        return []
-
-
-def _last_name(node: ast.expr) -> str:
-    """``c`` of ``a.b.c``; empty for other expressions than names."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _makes_one(nodes: list[ast.AST], known: set[str]) -> bool:
-    """True if a module calls a class by a name that it defines or imports, or as an attribute of a module."""
-    local = {node.name: node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom):
-            local.update({alias.asname or alias.name: alias.name for alias in node.names})
-    called = [node.func for node in nodes if isinstance(node, ast.Call)]
-    return any(
-        (part.attr if isinstance(part, ast.Attribute) else local.get(_last_name(part))) in known for part in called
-    )
+def defining_modules(package: Path) -> list[str]:
+    """The names of the modules that define higher-order operators, by their text, sorted; none that is imported."""
+    root = getattr(sys.modules.get(f"{package.name}._ops"), ROOT, None)
+    kinds = "|".join({ROOT} if root is None else _names_of(root))
+    derived = rf"class[ \t]+\w+[ \t]*\([^()]*\b(?:{kinds})\b"
+    defines = re.compile(rf"^(?:{derived}|[\w.]+[ \t]*(?::[^=\n]*)?=[ \t]*(?:[\w.]+\.)?(?:{kinds})\()".encode(), re.M)
+    imported = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    files = (file for file in package.rglob("*.py") if str(file) not in imported and defines.search(file.read_bytes()))
+    return sorted(_module_name(package, file) for file in files)
 
 
 def _module_name(package: Path, file: Path) -> str:

@@ -19,8 +19,8 @@ Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under it
 
 from __future__ import annotations
 
-import ast
 import contextlib
+import dis
 import importlib
 import importlib.util
 import json
@@ -746,40 +746,18 @@ def functionalize_errors(function: Any) -> dict[str, str]:
 
 def _first_attributes(function: Any) -> list[str]:
     """The attributes of its first argument that a function reads before it calls or decides anything."""
-    # what is wrapped is another function
-    definition = None if hasattr(function, "__wrapped__") else fake_mode.definition_of(function)
-    if definition is None:
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_argcount or hasattr(function, "__wrapped__"):  # what is wrapped is another function
         return []
-    arguments = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
     attributes: list[str] = []
-    for statement in definition.body:
-        value = getattr(statement, "value", None)
-        is_docstring = isinstance(value, ast.Constant)
-        if isinstance(statement, (ast.Import, ast.ImportFrom)) or is_docstring:
-            continue
-        if arguments and isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and value is not None:
-            _read_attributes(value, arguments[0].arg, attributes)
-        break
+    loaded = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opcode in dis.hasjrel or instruction.opname.startswith(("CALL", "RETURN", "WITH", "BEFORE")):
+            break
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded == code.co_varnames[0]:
+            attributes.append(str(instruction.argval))
+        loaded = instruction.argval if instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else None
     return attributes
-
-
-def _read_attributes(node: ast.AST, name: str, names: list[str]) -> bool:
-    """Note the attributes of *name* that an expression reads, in turn; true if it can be followed to its end."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        names += [node.attr] if node.value.id == name else []
-        return True
-    if isinstance(node, (ast.Name, ast.Constant)):
-        return True
-    if isinstance(node, ast.Attribute):
-        return _read_attributes(node.value, name, names)
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return all(_read_attributes(element, name, names) for element in node.elts)
-    if isinstance(node, ast.Starred):
-        return _read_attributes(node.value, name, names)
-    if isinstance(node, ast.Call):
-        parts = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
-        all(_read_attributes(part, name, names) for part in parts)
-    return False
 
 
 def _by_class(rules: dict[Any, Any]) -> dict[str, Any]:
