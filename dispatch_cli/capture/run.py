@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.answer import AnswerError, read
@@ -23,8 +23,9 @@ from dispatch_cli.model.reading.problem import InputError, Problem
 SECONDS = 600
 """The time that a PyTorch has for its answer, unless it is given another; it takes some seconds, and minutes where its
 files are read over a slow network."""
-MAX_DIGITS = 9
-"""Digits of a number of things that are done."""
+_PROGRESS = re.compile(rb"progress (\d{1,9}) (\d{1,9})\s*")
+_STEP = 0.05
+"""Seconds after which it is looked again whether the program runs."""
 SHOWN_LINES = 8
 """Lines of standard error that an error message shows."""
 
@@ -52,9 +53,6 @@ ANSWERS = "answers_probe.py"
 """The script that asks for the state and for PyTorch's own answers about it."""
 MAX_STDERR = 1 << 16
 """Bytes of standard error that are kept, from the end."""
-REST = 1.0
-"""Seconds to wait for the rest of standard error after the end. A process that the program left behind can keep it open
-for ever."""
 
 
 def run_probe(
@@ -145,7 +143,7 @@ def executable_of(python: str | None) -> str:
 def _run(command: list[str], seconds: float, progress: Progress) -> None:
     """Run the probe to its end. Errors: InputError when it fails, and when it takes too long."""
     try:
-        ended = run_limited(command, seconds, lambda line: _report(line, progress))
+        ended = run_limited(command, seconds, progress)
     except OSError as error:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
     if ended.code is None:
@@ -156,15 +154,10 @@ def _run(command: list[str], seconds: float, progress: Progress) -> None:
         raise _failure(command[0], ended.code, ended.errors)
 
 
-def _report(line: bytes, progress: Progress) -> bool:
-    """Pass a line of progress on; False when it is none."""
-    words = line.split()
-    if len(words) != 3 or words[0] != b"progress" or not (words[1].isdigit() and words[2].isdigit()):
-        return False
-    if max(len(words[1]), len(words[2])) > MAX_DIGITS:
-        return False
-    progress(int(words[1]), int(words[2]))
-    return True
+def _progress_of(line: bytes) -> tuple[int, int] | None:
+    """The numbers of a line of progress: done, and all; None for another line."""
+    match = _PROGRESS.fullmatch(line)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def _error(code: str, message: str, details: str = "", hint: str | None = None) -> InputError:
@@ -208,52 +201,28 @@ class Ended(NamedTuple):
     errors: str
 
 
-def run_limited(command: Sequence[str], seconds: float, take: Callable[[bytes], bool]) -> Ended:
+def run_limited(command: Sequence[str], seconds: float, progress: Progress) -> Ended:
     """Run a program to its end, or until its time is over. The processes that it started in its group end with it.
 
-    take: gets each line of standard error, in another thread; what it answers True for is not kept.
+    Its standard error is a file: a process that it left behind could keep a pipe open for ever.
     Errors: OSError when the program cannot be started.
     """
-    process = None
-    try:
-        with _undisturbed():
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        assert process.stderr is not None
-        errors = _Errors(process.stderr, take)
-        try:
-            code: int | None = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-    finally:
-        if process is not None:
-            _end_with_group(process)
-    return Ended(code, errors.text())
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """A signal that raises an exception does so at the end of this block: until then nobody could end the program."""
-    came: list[int] = []
-    handlers = {}
-    if current_thread() is main_thread():
-        signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
-        handlers = {number: handler for number, handler in signals.items() if callable(handler)}
-    for signal_number in handlers:
-        signal.signal(signal_number, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        for signal_number, handler in handlers.items():
-            signal.signal(signal_number, handler)
-        for number in came:
-            signal.raise_signal(number)
+    with tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True) as folder:
+        path, nowhere = Path(folder, "errors"), subprocess.DEVNULL
+        with path.open("wb") as errors, path.open("rb") as written:
+            process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=errors, start_new_session=True)
+            try:
+                end, code = time.monotonic() + seconds, None
+                while code is None and time.monotonic() < end:
+                    with suppress(subprocess.TimeoutExpired):
+                        code = process.wait(_STEP)
+                    for numbers in filter(None, map(_progress_of, written.readlines())):
+                        progress(*numbers)
+            finally:
+                _end_with_group(process)
+            written.seek(max(0, path.stat().st_size - MAX_STDERR))
+            lines = [line for line in written.readlines() if _progress_of(line) is None]
+    return Ended(code, b"".join(lines).decode("utf-8", "replace"))
 
 
 def _end_with_group(process: subprocess.Popen[bytes]) -> None:
@@ -264,33 +233,3 @@ def _end_with_group(process: subprocess.Popen[bytes]) -> None:
     else:
         process.kill()
     process.wait()
-
-
-class _Errors:
-    """Reads standard error for as long as the program runs, and keeps its end."""
-
-    def __init__(self, stream: IO[bytes], take: Callable[[bytes], bool]) -> None:
-        self._stream = stream
-        self._take = take
-        self._kept = b""
-        self._reader = Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        with suppress(OSError, ValueError):  # the stream is closed
-            while chunk := self._stream.read(1 << 14):
-                *lines, rest = (self._kept + chunk).split(b"\n")
-                others = [line for line in lines if not self._is_taken(line)]
-                self._kept = b"\n".join([*others, rest])[-MAX_STDERR:]
-
-    def _is_taken(self, line: bytes) -> bool:
-        try:
-            return self._take(line)
-        except (OSError, ValueError):  # reading goes on: a program that cannot write would wait
-            return False
-
-    def text(self) -> str:
-        """Text that was kept, once the program has ended."""
-        self._reader.join(REST)
-        self._stream.close()
-        return self._kept.decode("utf-8", "replace")

@@ -182,6 +182,7 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
         "trap '' TERM INT HUP",
         "sleep 300 &",
         'echo $$ $! > "$HERE/pids"',
+        "sleep 0.3",
         f"kill -{sent.name.removeprefix('SIG')} $PPID",
         "wait",
     )
