@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-import selectors
+import select
 import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import IO
 
 from dispatch_cli.files.paths import RevisionError
 
@@ -99,83 +100,55 @@ class Objects:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._waiting: selectors.BaseSelector | None = None
-        self._rest = b""
         self._silent: RevisionError | None = None
 
     def content(self, name: str, most: int | None = None, what: str = "file") -> bytes:
         """The content of an object, at most `MAX_OBJECT` bytes, or *most*. Errors: RevisionError."""
         most = MAX_OBJECT if most is None else most
-        size = self._size(name)
-        if size > most:
+        answers = self._ask(name)
+        line = answers.readline(1 << 20)
+        match = _HEAD.fullmatch(line.rstrip())
+        if line.endswith(b" missing\n"):
+            message = f"the object {name[:12]} is not in this clone"
+            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
+        if match is None and line.endswith(b"\n"):
+            raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
+        if match is not None and int(match[1]) > most:
             self.close()  # so that the content is not read
             limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
             raise RevisionError("too-large", f"the {what} is larger than {limit}")
-        answer = bytearray()
-        while len(answer) <= size:
-            answer += self._some()
-        self._rest = bytes(answer[size + 1 :])  # an end of line follows the content
-        return bytes(answer[:size])
+        data = b"" if match is None else answers.read(int(match[1]) + 1)  # an end of line follows the content
+        if not data.endswith(b"\n"):
+            raise self._ended()
+        return data[:-1]
 
-    def _size(self, name: str) -> int:
-        """Size of an object, from the first line of the answer about it."""
+    def _ask(self, name: str) -> IO[bytes]:
+        """Ask for an object, and wait until the answer begins. Errors: RevisionError."""
         assert re.fullmatch("[0-9a-f]{40,64}", name), "objects are asked for by their ids"
         if self._silent is not None:
             raise self._silent
         process = self._started()
-        assert process.stdin is not None, "it is a pipe"
+        assert process.stdin is not None and process.stdout is not None, "they are pipes"
         try:
             process.stdin.write(f"{name}\n".encode())
             process.stdin.flush()
         except OSError:
             raise self._ended() from None
-        answer = b""
-        while b"\n" not in answer:
-            answer += self._some()
-            if len(answer) > 1 << 20:
-                raise self._ended()
-        line, _, self._rest = answer.partition(b"\n")
-        if match := _HEAD.fullmatch(line):
-            return int(match[1])
-        if line.endswith(b" missing"):
-            message = f"the object {name[:12]} is not in this clone"
-            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
-        raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
-
-    def _some(self) -> bytes:
-        """The next bytes, at least one."""
-        if self._rest:
-            data, self._rest = self._rest, b""
-            return data
-        process = self._started()
-        assert process.stdout is not None, "it is a pipe"
-        if self._waiting is not None and not self._waiting.select(PATIENCE):
+        if os.name == "posix" and not select.select([process.stdout], [], [], PATIENCE)[0]:
             self.close()
             hint = "an object of the repository may be a pipe, or on a drive that does not answer"
             self._silent = RevisionError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
             raise self._silent
-        data = os.read(process.stdout.fileno(), 1 << 20)
-        if not data:
-            raise self._ended()
-        return data
+        return process.stdout
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            program = executable()
+            command = [executable(), *_OPTIONS, "cat-file", "--batch"]
+            pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
             try:
-                self._process = subprocess.Popen(
-                    [program, *_OPTIONS, "cat-file", "--batch"],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    env=_environment(),
-                )
+                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=_environment())
             except OSError as error:
                 raise RevisionError("no-git", f"git cannot be run: {cleaned(str(error))}") from None
-            if os.name == "posix":
-                self._waiting = selectors.DefaultSelector()
-                assert self._process.stdout is not None, "it is a pipe"
-                self._waiting.register(self._process.stdout, selectors.EVENT_READ)
         return self._process
 
     def _ended(self) -> RevisionError:
@@ -184,17 +157,11 @@ class Objects:
 
     def close(self) -> None:
         """End the process."""
-        if self._waiting is not None:
-            self._waiting.close()
-        process, self._process, self._waiting, self._rest = self._process, None, None, b""
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        process.wait()
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(OSError):  # what was not written yet
+                process.communicate()
 
 
 def first_colon(text: str) -> int:
