@@ -10,13 +10,12 @@ from enum import IntEnum
 from functools import partial
 from typing import Any
 
-from dispatch_cli.bindings import thread_state
 from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
 from dispatch_cli.bindings.library import DispatchModule, Tag
 from dispatch_cli.bindings.operators import DispatchOperatorHandle, OperatorFunctions
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
-from dispatch_cli.bindings.thread_state import ThreadState, guard_of
+from dispatch_cli.bindings.thread_state import ThreadState, guards_of
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
@@ -106,21 +105,9 @@ class Bindings(OperatorFunctions):
         self.Tag = Tag
         self._DispatchOperatorHandle = DispatchOperatorHandle
         self.PythonDispatcher = partial(PythonDispatcher, self)
-        self._ExcludeDispatchKeyGuard = guard_of(thread_state.ExcludeDispatchKeyGuard, self.thread_state)
-        self._IncludeDispatchKeyGuard = guard_of(thread_state.IncludeDispatchKeyGuard, self.thread_state)
-        self._ForceDispatchKeyGuard = guard_of(thread_state.ForceDispatchKeyGuard, self.thread_state)
-        self._PreserveDispatchKeyGuard = guard_of(thread_state.PreserveDispatchKeyGuard, self.thread_state)
-        self._SetExcludeDispatchKeyGuard = guard_of(thread_state.SetExcludeDispatchKeyGuard, self.thread_state)
-        self._AutoDispatchBelowAutograd = guard_of(thread_state.AutoDispatchBelowAutograd, self.thread_state)
-        self.ExcludeDispatchKeyGuard = guard_of(thread_state.ExcludeAtOnceGuard, self.thread_state)
-        self._DisableTorchDispatch = guard_of(thread_state.DisableTorchDispatch, self.thread_state)
-        self._EnablePythonDispatcher = guard_of(thread_state.EnablePythonDispatcher, self.thread_state)
-        self._DisablePythonDispatcher = guard_of(thread_state.DisablePythonDispatcher, self.thread_state)
-        self._EnablePreDispatch = guard_of(thread_state.EnablePreDispatch, self.thread_state)
+        for name, guard in guards_of(self.thread_state).items():
+            setattr(self, name, guard)
         self._TorchDispatchModeKey = TorchDispatchModeKey
-        self._AutoDispatchBelowADInplaceOrView = guard_of(
-            thread_state.AutoDispatchBelowADInplaceOrView, self.thread_state
-        )
         self._dispatch_autogradother_backends = space.wrap(KeyBits.of(universe, universe.autogradother_backends))
         self._after_autograd_keyset = space.wrap(KeyBits.full_after(universe, universe.after_autograd))
         self._after_ADInplaceOrView_keyset = space.wrap(KeyBits.full_after(universe, universe.after_ADInplaceOrView))

@@ -6,10 +6,12 @@ Source: ``c10/core/impl/LocalDispatchKeySet.h`` and ``torch/csrc/utils/python_di
 from __future__ import annotations
 
 import threading
-from types import TracebackType
-from typing import ClassVar, TypeVar
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+from typing import Any, ClassVar
 
-from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
+from dispatch_cli.bindings.keys import DispatchKey, KeySpace
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON
 
@@ -40,6 +42,10 @@ class ThreadState(threading.local):
         """Put *key* into the include set, or take its functionality out."""
         self.included = _with(self.included, self.space.bits(key), wanted)
 
+    def set_both(self, included: KeyBits, excluded: KeyBits) -> None:
+        """Replace both sets."""
+        self.included, self.excluded = included, excluded
+
     def set_python_dispatcher(self, on: bool) -> None:
         """Turn the Python dispatcher on or off (``PythonDispatcherTLS::set_state``), and its key with it."""
         self.python_dispatcher = on
@@ -60,205 +66,106 @@ def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
     return bits | key if wanted else bits - key
 
 
+Undo = Callable[[], object]
+Change = Callable[[], Undo]
+"""Changes the state of the thread, and returns what takes that back."""
+
+
 class KeySetGuard:
-    """A change between ``__enter__`` and ``__exit__``."""
+    """A change from ``__enter__`` to ``__exit__``, or the object's end. One *at once* begins with the object."""
 
-    state: ClassVar[ThreadState]
-    _entered: bool = False
+    _make: ClassVar[Callable[..., Change]]
+    _at_once: ClassVar[bool]
+    _undo: Undo | None = None
 
-    @property
-    def _space(self) -> KeySpace:
-        return self.state.space
+    def __init__(self, *args: Any) -> None:
+        self._change = self._make(*args)
+        if self._at_once:
+            self._undo = self._change()
 
     def __enter__(self) -> None:
-        self.__exit__(None, None, None)
-        self._entered = True
-        self._change()
+        if not self._at_once:
+            self.__exit__()
+            self._undo = self._change()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._entered:
-            self._entered = False
-            self._undo()
+    def __exit__(self, *_: object) -> None:
+        undo, self._undo = self._undo, None
+        if undo is not None:
+            undo()
 
     def __del__(self) -> None:
-        self.__exit__(None, None, None)
-
-    def _change(self) -> None:
-        """Begin the change."""
-
-    def _undo(self) -> None:
-        """Take it back."""
-
-
-class AtOnce(KeySetGuard):
-    """A change that begins when the object is made, and ends with ``__exit__`` or with the object."""
-
-    def _begin(self) -> None:
-        """Begin; for the end of ``__init__``."""
-        self._entered = True
-        self._change()
-
-    def __enter__(self) -> None:
-        """Change nothing: it has begun."""
-
-
-class _Adds(KeySetGuard):
-    """Adds keys to a set. In the end that is as it was before, whatever was changed since."""
-
-    _set: ClassVar[str]
-    _keys: KeyBits
-
-    def _change(self) -> None:
-        self._before: KeyBits = getattr(self.state, self._set)
-        setattr(self.state, self._set, self._before | self._keys)
-
-    def _undo(self) -> None:
-        setattr(self.state, self._set, self._before)
-
-
-class ExcludeDispatchKeyGuard(_Adds):
-    """Excludes the keys of a set, too."""
-
-    _set = "excluded"
-
-    def __init__(self, keyset: BoundKeySet, /) -> None:
-        self._keys = self._space.bits_of(keyset)
-
-
-class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
-    """``ExcludeDispatchKeyGuard`` without an underscore, which begins at once."""
-
-    def __init__(self, keyset: BoundKeySet, /) -> None:
-        super().__init__(keyset)
-        self._begin()
-
-
-class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
-    """Excludes the keys at which modes and subclasses are asked."""
-
-    def __init__(self) -> None:
-        universe = self.state.space.universe
-        self._keys = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
-        self._begin()
-
-
-class IncludeDispatchKeyGuard(_Adds):
-    """Includes a key, too."""
-
-    _set = "included"
-
-    def __init__(self, key: DispatchKey | str, /) -> None:
-        self._keys = self._space.bits(key)
-
-
-class EnablePreDispatch(IncludeDispatchKeyGuard):
-    """Includes PreDispatch."""
-
-    def __init__(self) -> None:
-        super().__init__(PRE_DISPATCH)
-
-
-class _SwitchesPythonDispatcher(KeySetGuard):
-    """Turns the Python dispatcher on or off, and in the end makes it as it was."""
-
-    _on: ClassVar[bool]
-
-    def _change(self) -> None:
-        self._before = self.state.python_dispatcher
-        self.state.set_python_dispatcher(self._on)
-
-    def _undo(self) -> None:
-        self.state.set_python_dispatcher(self._before)
-
-
-class EnablePythonDispatcher(AtOnce, _SwitchesPythonDispatcher):
-    """Turns the Python dispatcher on."""
-
-    _on = True
-
-    def __init__(self) -> None:
-        self._begin()
-
-
-class DisablePythonDispatcher(_SwitchesPythonDispatcher):
-    """Turns the Python dispatcher off."""
-
-    _on = False
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-class _SavesBoth(KeySetGuard):
-    """Puts both sets back in the end."""
-
-    def _change(self) -> None:
-        self._before = (self.state.included, self.state.excluded)
-
-    def _undo(self) -> None:
-        self.state.included, self.state.excluded = self._before
-
-
-class ForceDispatchKeyGuard(_SavesBoth):
-    """Replaces both sets."""
-
-    def __init__(self, include: BoundKeySet, exclude: BoundKeySet, /) -> None:
-        space = self.state.space
-        self._include, self._exclude = space.bits_of(include), space.bits_of(exclude)
-
-    def _change(self) -> None:
-        super()._change()
-        self.state.included, self.state.excluded = self._include, self._exclude
-
-
-class PreserveDispatchKeyGuard(_SavesBoth):
-    """Changes nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-class SetExcludeDispatchKeyGuard(KeySetGuard):
-    """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
-
-    def __init__(self, key: DispatchKey | str, enabled: bool, /) -> None:
-        self._key = key
-        self._enabled = enabled
-
-    def _change(self) -> None:
-        self._was_excluded = self.state.is_excluded(self._key)
-        self.state.set_excluded(self._key, self._enabled)
-
-    def _undo(self) -> None:
-        self.state.set_excluded(self._key, self._was_excluded)
-
-
-class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
-    """Excludes the functionalities that the Autograd alias covers."""
-
-    def __init__(self) -> None:
-        self._keys = _autograd(self.state.space)
-        self._begin()
-
-
-class AutoDispatchBelowADInplaceOrView(ExcludeDispatchKeyGuard):
-    """Excludes ADInplaceOrView, too."""
-
-    def __init__(self) -> None:
-        self._keys = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
-
-
-def _autograd(space: KeySpace) -> KeyBits:
-    """No backend bits: AutogradFunctionality stands for all of its keys."""
-    covered = KeyBits.of(space.universe, space.universe.aliases[AUTOGRAD])
-    return KeyBits(space.layout, covered.bits & space.layout.functionality_mask)
-
-
-_GuardClass = TypeVar("_GuardClass", bound=KeySetGuard)
-
-
-def guard_of(guard: type[_GuardClass], state: ThreadState) -> type[_GuardClass]:
-    """The guard class that works on *state*, so that it is made with PyTorch's arguments only."""
-    return type(guard.__name__, (guard,), {"state": state})
+        self.__exit__()
+
+
+def guards_of(state: ThreadState) -> dict[str, type[KeySetGuard]]:
+    """The classes of guards that work on a state, by their names in ``torch._C``."""
+    space, universe = state.space, state.space.universe
+    python = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
+    # no backend bits: AutogradFunctionality stands for all of its keys
+    autograd = KeyBits.of(universe, universe.aliases[AUTOGRAD])
+    autograd = KeyBits(space.layout, autograd.bits & space.layout.functionality_mask)
+
+    def adds(name: str, keys: KeyBits) -> Change:
+        """Adds keys to a set. In the end that is as it was before, whatever was changed since."""
+
+        def change() -> Undo:
+            before = getattr(state, name)
+            setattr(state, name, before | keys)
+            return partial(setattr, state, name, before)
+
+        return change
+
+    def replaces(*sets: KeyBits) -> Change:
+        """Replaces both sets, or none of them; in the end both are as they were before."""
+
+        def change() -> Undo:
+            before = state.included, state.excluded
+            state.set_both(*(sets or before))
+            return partial(state.set_both, *before)
+
+        return change
+
+    def switches(on: bool) -> Change:
+        """Turns the Python dispatcher on or off."""
+
+        def change() -> Undo:
+            before = state.python_dispatcher
+            state.set_python_dispatcher(on)
+            return partial(state.set_python_dispatcher, before)
+
+        return change
+
+    def excludes(key: DispatchKey, enabled: bool) -> Change:
+        """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
+
+        def change() -> Undo:
+            before = state.is_excluded(key)
+            state.set_excluded(key, enabled)
+            return partial(state.set_excluded, key, before)
+
+        return change
+
+    makers: dict[str, Callable[..., Change]] = {
+        "_ExcludeDispatchKeyGuard": lambda keyset, /: adds("excluded", space.bits_of(keyset)),
+        "_IncludeDispatchKeyGuard": lambda key, /: adds("included", space.bits(key)),
+        "_ForceDispatchKeyGuard": lambda include, exclude, /: replaces(space.bits_of(include), space.bits_of(exclude)),
+        "_PreserveDispatchKeyGuard": lambda: replaces(),
+        "_SetExcludeDispatchKeyGuard": lambda key, enabled, /: excludes(space.as_key(key), enabled),
+        "_AutoDispatchBelowADInplaceOrView": lambda: adds("excluded", autograd.add(AD_INPLACE_OR_VIEW)),
+        "_DisablePythonDispatcher": lambda: switches(False),
+        "_EnablePreDispatch": lambda: adds("included", space.bits(PRE_DISPATCH)),
+    }
+    at_once: dict[str, Callable[..., Change]] = {
+        "ExcludeDispatchKeyGuard": makers["_ExcludeDispatchKeyGuard"],
+        "_AutoDispatchBelowAutograd": lambda: adds("excluded", autograd),
+        "_DisableTorchDispatch": lambda: adds("excluded", python),
+        "_EnablePythonDispatcher": lambda: switches(True),
+    }
+    return {
+        name: type(
+            name.removeprefix("_"),
+            (KeySetGuard,),
+            {"_make": staticmethod(make), "_at_once": name in at_once, "__signature__": signature(make)},
+        )
+        for name, make in {**makers, **at_once}.items()
+    }

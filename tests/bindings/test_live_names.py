@@ -138,7 +138,8 @@ def test_every_thread_has_a_state_of_its_own(bindings: Bindings) -> None:
         seen.append(bindings._dispatch_tls_local_include_set().raw_repr())
         seen.append(bindings._dispatch_tls_local_exclude_set().raw_repr())
 
-    with bindings._AutoDispatchBelowAutograd():
+    guards: Any = bindings
+    with guards._AutoDispatchBelowAutograd():
         thread = threading.Thread(target=look)
         thread.start()
         thread.join()
