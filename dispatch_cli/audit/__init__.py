@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.audit import cpp_text, python_text
-from dispatch_cli.audit.lines import same_ends, whole_words
 from dispatch_cli.audit.python_text import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
@@ -50,7 +49,7 @@ def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) ->
 
 def _text(file: str, read: Callable[[str], str]) -> str:
     try:
-        text = same_ends(read(file))
+        text = read(file).replace("\r\n", "\n").replace("\r", "\n")
     except SourceError:
         return ""
-    return text if python_text.is_python(file, text) else whole_words(text)
+    return text if python_text.is_python(file, text) else cpp_text.whole_words(text)

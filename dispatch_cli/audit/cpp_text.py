@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.audit.lines import after, blank_but_continued, end_of_directive, is_within
-from dispatch_cli.audit.python_text import Unaccounted, unaccounted
+from dispatch_cli.audit.python_text import Unaccounted, blank, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
@@ -54,6 +53,8 @@ _QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
 _OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
 _BLANKS = re.compile(r"\s*")
 _DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$")
+_BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
+_SPLIT_WORD = re.compile(r"(?:\w|[/*.:>-])\\\n(?=[\w/*(>:\\])")
 MAX_HEAD = 400
 """Characters of the beginning of a statement that are looked at."""
 
@@ -266,3 +267,66 @@ def without_literals(text: str) -> str:
         parts += [text[position:start], blank_but_continued(text[start:end])]
         position = end
     return "".join([*parts, text[position:]])
+
+
+# Lines, as a compiler counts them.
+
+
+def whole_words(text: str) -> str:
+    """C++ text in which no backslash at the end of a line splits a word or a mark: such lines are put together.
+
+    As many empty lines follow.
+    """
+    if "\\" not in text:
+        return text
+    text = _BLANKS_BEHIND.sub(r"\\", text)
+    if "\\\n" not in text or not _SPLIT_WORD.search(text):
+        return text
+    joined_lines: list[str] = []
+    part: list[str] = []
+    for line in text.split("\n"):
+        part.append(line)
+        if not line.endswith("\\"):
+            joined_lines.append(_whole(part))
+            part = []
+    return "\n".join([*joined_lines, "\n".join(part)] if part else joined_lines)
+
+
+def _whole(lines: list[str]) -> str:
+    """The lines that one goes on with, together if a word or a mark is split."""
+    text = "\n".join(lines)
+    if len(lines) == 1 or not _SPLIT_WORD.search(text):
+        return text
+    return text.replace("\\\n", "") + "\n" * (len(lines) - 1)
+
+
+def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    """True if one of the spans, which are in order, is in that part."""
+    index = bisect_left(spans, (start, start))
+    return index < len(spans) and spans[index][1] <= end
+
+
+def end_of_directive(code: str, position: int) -> int:
+    """End of a directive, which goes on over lines with a backslash at their end."""
+    while True:
+        end = code.find("\n", position)
+        if end == -1:
+            return len(code)
+        if not code[max(end - 2, position) : end].rstrip("\r").endswith("\\"):
+            return end
+        position = end + 1
+
+
+def after(text: str, closing: str, position: int) -> int:
+    """The place behind the next *closing*; the end of the text where there is none."""
+    end = text.find(closing, position)
+    return len(text) if end == -1 else end + len(closing)
+
+
+def blank_but_continued(text: str) -> str:
+    """Blanks; the backslashes at ends of lines stay, as a ``#define`` goes on with them."""
+    if "\\\n" not in text:
+        return blank(text)
+    return "\n".join(
+        " " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in text.split("\n")
+    )
