@@ -3,3 +3,18 @@
 A file at a revision has the name ``REV:PATH``, as in git, with PATH from the top of the repository. Such names exist
 once `asked.resolve` has opened their revision; `paths` does with them what ``os.path`` does with the others.
 """
+
+from __future__ import annotations
+
+
+class RevisionError(OSError):
+    """A file, or a revision, cannot be read.
+
+    code, message, hint: as in `dispatch_cli.model.reading.problem.Problem`.
+    """
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint

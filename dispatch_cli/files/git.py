@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-from dispatch_cli.files.paths import RevisionError
+from dispatch_cli.files import RevisionError
 
 PATIENCE = 10.0
 """Seconds that git may take for one answer."""

@@ -10,78 +10,25 @@ import os
 import posixpath
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
+
+from dispatch_cli.files import RevisionError as RevisionError
+
+if TYPE_CHECKING:
+    from dispatch_cli.files.revision import RevisionTree, TreeEntry
 
 
-class RevisionError(OSError):
-    """A file, or a revision, cannot be read.
-
-    code, message, hint: as in `dispatch_cli.model.reading.problem.Problem`.
-    """
-
-    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.hint = hint
+FolderEntry: TypeAlias = "os.DirEntry[str] | TreeEntry"
+"""A file or folder in a folder."""
+_TREES: ContextVar[tuple[RevisionTree, ...]] = ContextVar("trees", default=())
 
 
-class FolderEntry(Protocol):
-    """A file or folder in a folder: what is used of ``os.DirEntry``."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the folder."""
-
-    def is_dir(self, *, follow_symlinks: bool) -> bool:
-        """True if it is a folder."""
-
-    def is_file(self, *, follow_symlinks: bool) -> bool:
-        """True if it is a regular file."""
-
-    def is_symlink(self) -> bool:
-        """True if it is a link."""
-
-
-class Tree(Protocol):
-    """The files of a revision. Paths are from its top and have ``/``. All errors are OSError, as of ``os``."""
-
-    @property
-    def prefix(self) -> str:
-        """Start of the names of its files: ``REV:``."""
-
-    @property
-    def here(self) -> str:
-        """Path of the working directory in it; empty for the top."""
-
-    def mode(self, path: str, follow: bool = True) -> int:
-        """The mode of a file, as ``os.stat`` gives it, or ``os.lstat``."""
-
-    def real(self, path: str) -> str | None:
-        """The path with links resolved, as far as there is one; None where it leads out of the tree."""
-
-    def entries(self, path: str) -> list[FolderEntry]:
-        """Entries of a folder."""
-
-    def target(self, path: str) -> str:
-        """Target of a link, as written in it."""
-
-    def read(self, path: str, count: int) -> bytes:
-        """The first bytes of a regular file, at most *count*."""
-
-    def close(self) -> None:
-        """End what reads it."""
-
-
-_TREES: ContextVar[tuple[Tree, ...]] = ContextVar("trees", default=())
-
-
-def trees() -> tuple[Tree, ...]:
+def trees() -> tuple[RevisionTree, ...]:
     """The revisions that are open."""
     return _TREES.get()
 
 
-def add_tree(tree: Tree) -> None:
+def add_tree(tree: RevisionTree) -> None:
     """Open a revision: names with its prefix mean its files from now on."""
     _TREES.set((*_TREES.get(), tree))
 
@@ -93,7 +40,7 @@ def close_trees() -> None:
     _TREES.set(())
 
 
-def tree_of(name: str) -> Tree | None:
+def tree_of(name: str) -> RevisionTree | None:
     """The revision that a file is in; None for one of the working tree."""
     for tree in _TREES.get():
         if name.startswith(tree.prefix):

@@ -13,8 +13,8 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.files import RevisionError
 from dispatch_cli.files.git import Objects
-from dispatch_cli.files.paths import FolderEntry, RevisionError
 
 MAX_LINKS = 40
 """Links that are followed on the way to one file, as many as Linux follows."""
@@ -64,7 +64,7 @@ class TreeEntry(NamedTuple):
 
 
 class RevisionTree:
-    """The files of a revision. Paths are from its top and have ``/``.
+    """The files of a revision. Paths are from its top and have ``/``. Errors are OSError, as of ``os``.
 
     revision: as the user wrote it. oid: of its tree. here: where the working directory is in it; empty for the top.
     """
@@ -100,7 +100,7 @@ class RevisionTree:
         except OSError:
             return path
 
-    def entries(self, path: str) -> list[FolderEntry]:
+    def entries(self, path: str) -> list[TreeEntry]:
         """Entries of a folder. Errors: OSError."""
         entry = self._find(path, True)[1]
         if entry.mode == _SUBMODULE:
