@@ -24,6 +24,7 @@ import sysconfig
 from pathlib import Path
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
+SOURCE = SOURCES / "recorder.cpp"
 COMPILERS = ("c++", "g++", "clang++")
 """Tried in order, where CXX names none."""
 SECONDS = 600
@@ -67,28 +68,19 @@ def library_for(torch: Path, folder: Path, cache: Path | None) -> Path:
             "install the headers of this Python (the package python3-dev, or python3-devel)",
         )
     compiler = _compiler()
-    name = _digest(torch, compiler)
-    for path in [] if cache is None else cache.glob(f"{name}-*.so"):
-        if _is_own_file(path) and path.name == _name(name, path):
-            return path
+    name = f"{_digest(torch, compiler)}.so"
+    if cache is not None and _is_own_file(cache / name):
+        return cache / name
     once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
     print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
-    output = folder / f"{name}.so"
+    output = folder / name
     _build(torch, compiler, output)
     if cache is not None:
         with contextlib.suppress(OSError):
             new = cache / f"{name}.{os.getpid()}"
             shutil.copyfile(output, new)
-            return new.replace(cache / _name(name, output))
+            return new.replace(cache / name)
     return output
-
-
-def _name(built_from: str, library: Path) -> str:
-    """The name of a library in the cache. A file that was damaged has another one, and is built anew."""
-    try:
-        return f"{built_from}-{hashlib.blake2b(library.read_bytes(), digest_size=20).hexdigest()}.so"
-    except OSError as error:
-        raise NotBuilt(f"{library} cannot be read: {error.strerror or error}") from None
 
 
 def _python_headers() -> Path:
@@ -143,7 +135,7 @@ def _build(torch: Path, compiler: list[str], output: Path) -> None:
     headers = (SOURCES, SOURCES / "stand_in", torch / "include", _python_headers())
     command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", _built_for(torch)]
     command += [f"-I{folder}" for folder in headers]
-    command += [str(SOURCES / "recorder.cpp"), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
+    command += [str(SOURCE), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
     command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
     command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
     _run(command, "make the library")

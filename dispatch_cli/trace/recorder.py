@@ -130,7 +130,7 @@ class RecordedProcess:
         library = self.library = ctypes.PyDLL(options["library"])
         word, text = ctypes.c_int64, ctypes.c_char_p
         library.recorder_start.argtypes = [text, word, word, word, text, text, ctypes.c_bool, word]
-        library.recorder_start.restype = library.recorder_stop.restype = None
+        library.recorder_start.restype, library.recorder_stop.restype = text, None
         library.recorder_write.argtypes, library.recorder_write.restype = [text], ctypes.c_bool
         library.recorder_tables.restype = text
         if options["kernels"]:
@@ -140,7 +140,9 @@ class RecordedProcess:
         kept = FOR_END + (FOR_STATE if options["state"] and limit > 2 * FOR_STATE else 0)
         path, directory, torch = map(os.fsencode, (options["save"], options["head"]["directory"], folder + os.sep))
         elapsed = time.perf_counter_ns() - self.started
-        library.recorder_start(path, size, limit, kept, torch, directory, options["head"]["lines"], elapsed)
+        error = library.recorder_start(path, size, limit, kept, torch, directory, options["head"]["lines"], elapsed)
+        if error is not None:
+            raise OSError(error.decode())
 
     def write_head(self, *lines: bytes) -> int:
         """Write the first line, and others; returns the size of the file. Errors: OSError."""

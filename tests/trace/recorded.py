@@ -145,3 +145,15 @@ def library_of(python: str) -> str:
     """The path of the recorder for the PyTorch of a Python."""
     (library,) = cache_with_recorder(python).rglob("*.so")
     return str(library)
+
+
+def judge_of(python: str) -> str:
+    """The path of the recorder with the judge; see `library_of`."""
+    cache_with_recorder(python)  # the test is skipped where it cannot be built
+
+    def build_there(folder: Path) -> None:
+        script = Path(__file__).parent / "judge" / "build_library.py"
+        subprocess.run([python, str(script), build.__file__, str(folder)], check=True)
+
+    (library,) = once(f"judge-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there).rglob("*.so")
+    return str(library)

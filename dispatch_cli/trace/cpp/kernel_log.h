@@ -5,19 +5,11 @@
 // table anew; its logging kernels are put back when the operator is called again. Kernels that were asked for by a key,
 // as the Python dispatcher does, have that key in the place of the slot; it can be an alias key.
 //
-// What was noted goes to one of these:
-// - the recorder of `dispatch-cli trace`, which asks for the kernels of each call when it has ended;
-// - counts: equal calls in the same context are counted, not repeated (kernel_log_context, kernel_log_write);
-// - a file that has every call in order, so that others can be compared with it (kernel_log_file).
-//
+// The recorder of `dispatch-cli trace` asks for the kernels of each call when it has ended.
+
 #pragma once
 
 #include "logging_kernel.h"
-
-#include <fcntl.h>
-#include <pthread.h>
-
-#include <fstream>
 
 namespace dispatch_cli {
 
@@ -87,8 +79,6 @@ inline void name_slots() {
   }
 }
 
-inline void close_file() { logged.file = -1; }
-
 }  // namespace dispatch_cli
 
 using namespace dispatch_cli;
@@ -109,7 +99,6 @@ int64_t kernel_log_install() {
     log_kernel(dispatcher.backendFallbackKernels_[index].kernel, logged.slot_names[index]);
   }
   at::addGlobalCallback(at::RecordFunctionCallback(announce).scopes({at::RecordScope::FUNCTION}));
-  pthread_atfork(nullptr, nullptr, close_file);
   return count;
 }
 
@@ -129,27 +118,6 @@ void kernel_log_remove() {
     }
   }
   for (auto& fallback : dispatcher.backendFallbackKernels_) restore(fallback.kernel);
-}
-
-// Every call is also written to that file when its first kernel ends; a child that is forked writes nothing. Returns
-// whether the file could be opened.
-bool kernel_log_file(const char* path) {
-  logged.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-  return logged.file >= 0;
-}
-
-// Calls from here on are counted as of that context; none without a name.
-void kernel_log_context(const char* name) {
-  logged.context = name;
-  here.announced.reset();
-  logged.on = !logged.context.empty();
-}
-
-// Writes the calls that were counted, one a line, each with how often it was seen.
-void kernel_log_write(const char* path) {
-  std::ofstream out(path);
-  std::lock_guard<std::mutex> lock(logged.mutex);
-  for (const auto& [call, count] : logged.counts) out << "{" << call << ",\"count\":" << count << "}\n";
 }
 
 }  // extern "C"

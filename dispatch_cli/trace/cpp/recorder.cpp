@@ -36,10 +36,9 @@
 
 namespace dispatch_cli {
 
-// The recording: lines of a file that is never larger than its bound. It is mapped into memory, piece by piece: a line
-// is there as soon as it is copied, whatever becomes of the process, and it does not matter that the program closes
-// files. Space is reserved before it is used: a full disk is noticed then. Zeros stand behind the last line until the
-// end.
+// The recording: lines of a file that is never larger than its bound. It is mapped into memory: a line is there as soon
+// as it is copied, whatever becomes of the process, and it does not matter that the program closes files. Space is
+// reserved piece by piece before it is used: a full disk is noticed then. Zeros stand behind the last line until the end.
 class Output {
  public:
   static constexpr size_t PIECE = 1 << 16;
@@ -48,14 +47,21 @@ class Output {
 
   bool stopped = false;
 
-  // position: where the file ends. most: bytes that it may have, of which some are kept for the last lines.
-  void open(const char* path, size_t position, size_t most, size_t kept) {
+  // Returns what went wrong, or nothing. position: where the file ends. most: bytes that it may have, of which some are
+  // kept for the last lines.
+  const char* open(const char* path, size_t position, size_t most, size_t kept) {
     path_ = path;
     at_ = position;
     most_ = most;
     kept_ = kept;
     struct stat status {};
     if (stat(path, &status) == 0) file_ = {status.st_dev, status.st_ino};
+    const int file = open_again();
+    void* whole = mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    const int error = errno;
+    ::close(file);
+    map_ = static_cast<char*>(whole);
+    return whole == MAP_FAILED ? std::strerror(error) : nullptr;
   }
 
   bool write(std::string_view line) {
@@ -92,7 +98,7 @@ class Output {
     line += ",\"text\":";
     add_text(line, text);
     line += "}]\n";
-    if (map_ != nullptr && at_ + line.size() <= length_) put(line);
+    if (at_ + line.size() <= length_) put(line);
   }
 
   // Cuts the file behind the last line.
@@ -100,7 +106,7 @@ class Output {
     stopped = true;
     const int file = open_again();
     if (file < 0) return;
-    if (ftruncate(file, static_cast<off_t>(base_ + at_)) != 0) errno = 0;  // a reader does not mind zeros
+    if (ftruncate(file, static_cast<off_t>(at_)) != 0) errno = 0;  // a reader does not mind zeros
     ::close(file);
   }
 
@@ -111,45 +117,36 @@ class Output {
   }
 
   bool has_room(size_t size, bool is_last) {
-    if (map_ != nullptr && at_ + size + (is_last ? 0 : LAST) <= length_) return true;
+    if (at_ + size + (is_last ? 0 : LAST) <= length_) return true;
     if (is_lost_) return false;
-    const size_t position = base_ + at_, page = position / PIECE * PIECE;
-    const size_t length = (position + size + LAST - page + PIECE - 1) / PIECE * PIECE;
-    if (page + length + (is_last ? 0 : kept_) > most_) {
+    const size_t length = (at_ + size + LAST + PIECE - 1) / PIECE * PIECE;
+    if (length + (is_last ? 0 : kept_) > most_) {
       if (!is_last) stop("limit", "the recording has reached its bound");
       return false;
     }
-    if (const char* error = map(page, length)) {
+    if (const char* error = reserve(length)) {
       stop("disk", std::string("the recording cannot be written: ") + error);
       is_lost_ = true;
-      return false;
     }
-    at_ = position - page;
-    return true;
+    return !is_lost_;
   }
 
   // Returns what went wrong, or nothing.
-  const char* map(size_t page, size_t length) {
+  const char* reserve(size_t length) {
     rlimit limit{};
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && page + length > limit.rlim_cur) {
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && length > limit.rlim_cur) {
       return "the system lets files grow no further";  // and would send a signal
     }
     const int file = open_again();
     if (file < 0) return "another file has taken its place";
 #ifdef __linux__
-    const int error = posix_fallocate(file, static_cast<off_t>(page), static_cast<off_t>(length));
+    const int error = posix_fallocate(file, static_cast<off_t>(length_), static_cast<off_t>(length - length_));
 #else
-    const int error = ftruncate(file, static_cast<off_t>(page + length)) == 0 ? 0 : errno;
+    const int error = ftruncate(file, static_cast<off_t>(length)) == 0 ? 0 : errno;
 #endif
-    void* piece = MAP_FAILED;
-    if (error == 0) piece = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(page));
     ::close(file);
-    if (piece == MAP_FAILED) return std::strerror(error != 0 ? error : errno);
-    if (map_ != nullptr) munmap(map_, length_);
-    map_ = static_cast<char*>(piece);
-    base_ = page;
-    length_ = length;
-    return nullptr;
+    if (error == 0) length_ = length;
+    return error == 0 ? nullptr : std::strerror(error);
   }
 
   // Opens the file; not another one that has its name now.
@@ -165,7 +162,7 @@ class Output {
 
   std::string path_;
   std::pair<dev_t, ino_t> file_;
-  size_t most_ = 0, kept_ = 0, base_ = 0, at_ = 0, length_ = 0;
+  size_t most_ = 0, kept_ = 0, at_ = 0, length_ = 0;
   bool is_lost_ = false;  // the file cannot be written
   char* map_ = nullptr;
   std::array<int64_t, 128> counts_{};
@@ -685,10 +682,10 @@ extern "C" {
 extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 
 // Records from here on, in every thread. path: the recording, which ends at position and may have most bytes, some of
-// them kept for the last lines. elapsed: nanoseconds since the program's start.
-void recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t kept, const char* torch,
-                    const char* directory, bool lines, int64_t elapsed) {
-  recorder.output.open(path, position, most, kept);
+// them kept for the last lines. elapsed: nanoseconds since the program's start. Returns what went wrong, or nothing.
+const char* recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t kept, const char* torch,
+                           const char* directory, bool lines, int64_t elapsed) {
+  if (const char* error = recorder.output.open(path, position, most, kept)) return error;
   recorder.torch = torch;
   recorder.directory = directory;
   recorder.lines = lines;
@@ -702,6 +699,7 @@ void recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t
                                      .needsInputs(true)
                                      .needsOutputs(true)
                                      .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  return nullptr;
 }
 
 // Writes lines that are not about calls; returns whether there was room.
