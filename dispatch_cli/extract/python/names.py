@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.extract.python.evaluation.methods import MAX_ITEMS
 from dispatch_cli.extract.python.evaluation.values import (
     Bound,
     Dotted,
     FunctionValue,
     LibraryValue,
-    Opaque,
     Prepared,
     Value,
     constant,
@@ -248,18 +245,6 @@ def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             pending.extend(ast.iter_child_nodes(node))
     return False
-
-
-def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
-    """``itertools.product``."""
-    size = len(rows)
-    for row in rows:
-        if row is None or size > MAX_ITEMS:
-            return Opaque(node)
-        size *= len(row)
-    if size > MAX_ITEMS:
-        return Opaque(node)
-    return list(itertools.product(*(row for row in rows if row is not None)))
 
 
 def plausible(node: ast.Call, source: str) -> bool:

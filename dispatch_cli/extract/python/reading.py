@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
@@ -226,15 +227,9 @@ class PythonReader(Evaluator):
         run = self.run
         arguments = [*code.args.posonlyargs, *code.args.args]
         first = arguments[0].arg if arguments else ""
-        bound = FunctionValue(
-            code,
-            function.scope,
-            Opaque(code, first) if function.scope.is_class else None,
-            function.scope.is_class and function.kind != "staticmethod" and bool(arguments),
-            "",
-            function.defaults,
-            function.keyword_defaults,
-        )
+        of_class = function.scope.is_class and function.kind != "staticmethod" and bool(arguments)
+        owner = Opaque(code, first) if function.scope.is_class else None
+        bound = replace(function, binds=owner, bound=of_class, wrapped=None, attributes={}, may_be_replaced=False)
         try:
             with run.anew():
                 run.assumed = function

@@ -17,7 +17,6 @@ from dispatch_cli.extract.python.evaluation.methods import (
     SEARCHED,
     NoResult,
     constant_method,
-    items_of,
     path_function,
     searched_folders,
 )
@@ -40,9 +39,6 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
 from dispatch_cli.extract.python.keys import CALLED, FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-
-MAX_DIGITS = 100
-"""Characters of a number in a text."""
 
 
 class PythonFunctions:
@@ -71,7 +67,7 @@ class PythonFunctions:
             whole = name.startswith("importlib") and not given[0].startswith(".")
             module = given[0] if whole else given[0].partition(".")[0]
             return self._imports.imported(module, call.scope) if module else Opaque(node)
-        if name.startswith("builtins."):
+        if name.startswith("builtins.") or name in BUILTINS:
             return self._builtin(name.removeprefix("builtins."), call)
         if name in ("functools.partial", "functools.partialmethod") and given:
             return Prepared(given[0], tuple(given[1:]), call.keywords)
@@ -97,11 +93,6 @@ class PythonFunctions:
         if name in SEARCHED:
             self._run.index.search(searched_folders(name, given), call.file)
             return None
-        if name in ("itertools.product", "itertools.chain") and not call.keywords:
-            rows = [items_of(part) if self._run.affords(part) else None for part in given]
-            if name == "itertools.product":
-                return names.product(rows, node)
-            return Opaque(node) if None in rows else [item for row in rows if row for item in row]
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self._run.question(text, given[0], node, call.file)
@@ -167,13 +158,6 @@ class PythonFunctions:
             try:
                 return BUILTINS[name](*given, **call.keywords)
             except Exception:  # what Python's own functions raise, or `NoResult`
-                return Opaque(node)
-        if name in ("int", "float", "bool") and len(given) == 1 and isinstance(given[0], str | int | float):
-            if isinstance(given[0], str) and len(given[0]) > MAX_DIGITS:
-                return Opaque(node)
-            try:
-                return {"int": int, "float": float, "bool": bool}[name](given[0])
-            except (ValueError, OverflowError):
                 return Opaque(node)
         return Opaque(node)
 

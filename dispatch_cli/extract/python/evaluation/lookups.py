@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import EMPTY
@@ -106,17 +107,8 @@ class Classes:
     def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
         if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
             return function
-        bound = FunctionValue(
-            function.node,
-            function.scope,
-            cls if function.kind == "classmethod" else owner,
-            True,
-            function.kind,
-            function.defaults,
-            function.keyword_defaults,
-            function.wrapped,
-            may_be_replaced=function.may_be_replaced,
-        )
+        binds = cls if function.kind == "classmethod" else owner
+        bound = replace(function, binds=binds, bound=True, attributes={})
         return (
             self._reader.run_function(bound, Call([], {}, node, function.scope))
             if function.kind == "property"

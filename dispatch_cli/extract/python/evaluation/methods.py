@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import math
 import os
 import posixpath
 import re
@@ -19,6 +21,8 @@ MAX_CHARACTERS = 200_000
 """Characters of a text that is made."""
 MAX_SEARCH = 1 << 26
 """Comparisons of characters in the worst case of a search, as of ``rfind``."""
+MAX_DIGITS = 100
+"""Characters of a text that is made a number."""
 _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
 _STRING_METHODS = frozenset(
@@ -162,6 +166,20 @@ def _range(*bounds: Value) -> Value:
     return numbers
 
 
+def _product(*rows: Value) -> list[Value]:
+    lists = [_items(row) for row in rows]
+    if math.prod(map(len, lists)) > MAX_ITEMS:
+        raise NoResult
+    return list(itertools.product(*lists))
+
+
+def _short(value: Value) -> Value:
+    """A text, a number or a truth that is not too long to be made a number."""
+    if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > MAX_DIGITS):
+        raise NoResult
+    return value
+
+
 def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
     items = _items(row)
     if not all(isinstance(item, str) for item in items) and not all(isinstance(item, int | float) for item in items):
@@ -205,6 +223,11 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "dict": _dictionary,
     "all": lambda row: all(_constants(row)),
     "any": lambda row: any(_constants(row)),
+    "int": lambda value: int(_short(value)),
+    "float": lambda value: float(_short(value)),
+    "bool": lambda value: bool(_short(value)),
+    "itertools.product": _product,
+    "itertools.chain": lambda *rows: [item for row in rows for item in _items(row)],
 }
 """Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""
 
