@@ -50,7 +50,6 @@ _KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": 
 MAX_WRAPPINGS = 20
 """Maximum number of calls around a function."""
 _WRAPPERS = frozenset({"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"})
-_FUNCTORS = frozenset({"makeFromBoxedFunctor", "makeFromUnboxedFunctor"})
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
 
 
@@ -194,13 +193,9 @@ def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: i
         return inner._replace(key=key_from(arguments[0], lookup))
     if name == "makeFallthrough":
         return KernelArgument("fallthrough", fallthrough=True)
-    if name == "makeFromBoxedFunction":
+    if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor"):
         inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
         return inner._replace(boxed_only=True)
-    if name in _FUNCTORS and arguments:
-        maker, type_name, _ = call_of(unwrapped(arguments[0]))
-        shown = spelled(tuple(type_name)) if maker in ("make_unique", "make_intrusive") and type_name else None
-        return KernelArgument(shown or spelled(tuple(arguments[0])), boxed_only=name == "makeFromBoxedFunctor")
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
     if name == "TORCH_BOX" and arguments:

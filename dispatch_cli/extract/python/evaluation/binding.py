@@ -12,7 +12,6 @@ from dispatch_cli.extract.python.evaluation.options import conditional
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_NAME,
     MAX_TEXT,
-    Alternatives,
     ClassValue,
     Dotted,
     FunctionValue,
@@ -25,7 +24,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     source_text,
 )
-from dispatch_cli.extract.python.evaluation.versions import ByVersion
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.conditions.condition import Atom, Condition
@@ -165,29 +163,17 @@ class Bindings:
         return outer or scope.module
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
-        if isinstance(value, Alternatives | ByVersion):
-            for place, element in enumerate(target.elts):
-                self.assign(
-                    element,
-                    self._run.each(
-                        value,
-                        lambda v, p=place: (
-                            parts[p]  # type: ignore[misc]
-                            if (parts := self._run.items(v)) is not None and len(parts) == len(target.elts)
-                            else Opaque(target)
-                        ),
-                    ),
-                    scope,
-                )
-            return
-        items = self._run.items(value)
-        known = items is not None and len(items) == len(target.elts)
         for place, element in enumerate(target.elts):
-            self.assign(element, items[place] if known and items is not None else Opaque(element), scope)
+            self.assign(element, self._run.each(value, lambda v, p=place: self._part(v, p, target)), scope)  # type: ignore[misc]
+
+    def _part(self, value: Value, place: int, target: ast.Tuple | ast.List) -> Value:
+        """One of the items of a value that is unpacked."""
+        items = self._run.items(value)
+        return items[place] if items is not None and len(items) == len(target.elts) else Opaque(target.elts[place])
 
     def augment(self, node: ast.AugAssign, scope: Scope) -> None:
-        load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
-        before = self._reader.value(_loaded(node.target), scope)
+        load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+        before = self._reader.value(node.target, scope)
         more = self._reader.value(node.value, scope)
         if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self._run.items(more)) is not None:
             if len(before) + len(items) > MAX_ITEMS:
@@ -231,12 +217,3 @@ class Bindings:
         self._reader.block(node.body, inner, [])
         value = self._decorated(node, ClassValue(node, inner), scope)
         self._home(node.name, scope).names[node.name] = value
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    match target:
-        case ast.Name():
-            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
-        case ast.Attribute():
-            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
-    return target
