@@ -40,6 +40,7 @@ OVERLAY = "-mps"
 
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
+_WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 PYTORCHS = ("aten", "prim", "prims", "quantized")
 """Namespaces of PyTorch's own operators."""
 
@@ -73,8 +74,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     message = MESSAGES[first.kind]
     universe = state.dispatcher.universe
     is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
-    flags = (*_dtype_flags(dict(first.details)), "pytorchs" if is_pytorchs else "packages")
-    asked = first._replace(details=(*first.details, *((flag, "") for flag in flags)))
+    whose = ("pytorchs" if is_pytorchs else "packages", "")
+    asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, _newest_first(universe))
     report = ErrorReport(
@@ -121,32 +122,26 @@ def _of_versions(named: str) -> Fact:
             for name in api.load_state([], bases=[base]).dispatcher.names()
         )
     )
-    if not defining:
-        text = f"None of the embedded versions, {versions[-1]} to {versions[0]}, defines {named}."
-    elif defining == versions[: len(defining)]:
-        text = (
-            f"Of the embedded versions, {versions[-1]} to {versions[0]}, those from {defining[-1]} on define {named}."
-        )
-    else:
-        text = f"Of the embedded versions, {some_of(defining)} define {named}."
+    is_since = bool(defining) and defining == versions[: len(defining)]
+    whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
+    text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}."
     return Fact("versions", defining, Proof.STATE, text)
 
 
-def _dtype_flags(details: Mapping[str, str]) -> Iterator[str]:
-    """Conditions of advice on the dtypes that a text names, and on the device in the name of a kernel."""
+def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What advice on the dtypes that a text names depends on, and on the device in the name of a kernel."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
-    if any(re.fullmatch(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char", dtype) for dtype in dtypes):
-        yield "whole_numbers"
-    if dtypes and dtypes <= {"half", "bfloat16", "float"}:
-        yield "castable"  # by autocast
-    if dtypes & {"float", "double"}:
-        yield "floating"
-    if dtypes & {"complexhalf", "complexdouble"}:
-        yield "wider"
-    if any(dtype.startswith("complex") for dtype in dtypes):
-        yield "in_complex"
-    if "cuda" in details.get("function", ""):
-        yield "on_gpu"
+    conditions = {
+        "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
+        "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
+        "floating": dtypes & {"float", "double"},
+        "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
+        "on_gpu": "cuda" in details.get("function", ""),
+    }
+    yield from ((name, "") for name, holds in conditions.items() if holds)
+    method = details.get("dtype", "").lower()
+    if method in ("float", "double", "half", "bfloat16", "long", "int", "bool"):
+        yield "method", method
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:
@@ -189,7 +184,7 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    details = [("unnamed_key" if key == UNNAMED else "unknown_key", "")]
+    details = [("unwritten" if key == UNNAMED else "unknown_key", "")]
     if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
     else:
@@ -253,14 +248,11 @@ def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
 
 def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
     """All but the first of *errors*, which is the one that is explained; those that read the same are named once."""
-    first, *rest = map(_other, errors)
-    others = {other.says: other for other in reversed(rest)}
-    return tuple(other for other in reversed(others.values()) if other.says != first.says)
-
-
-def _other(error: ErrorText) -> OtherError:
-    says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
-    return OtherError(error.kind, error.operator, error.key, error.line, says)
+    others: dict[str, OtherError] = {}
+    for error in errors:
+        says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
+        others.setdefault(says, OtherError(error.kind, error.operator, error.key, error.line, says))
+    return tuple(others.values())[1:]
 
 
 def _newest_first(universe: Universe) -> list[Universe]:

@@ -351,6 +351,13 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     elif to:
         yield "moved_to", _or(tuple(_device(case, device) for device in to))
         yield "moved_by", " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
+    elif is_backend and case.kernels and not (case.other_kinds() or case.makes or case.here):
+        parts = (case.universe.runtime_parts[key] for key in case.kernels if key != META)
+        tensors = {
+            f"{KINDS_OF_TENSORS.get(of, of)} tensors on {_device(case, device)}" for of, device in parts if device
+        }
+        if tensors:
+            yield "only_for", _or(tuple(sorted(tensors)))
     if backend in PACKAGES:
         yield "package", PACKAGES[backend]
     if case.key.startswith("Autocast"):
@@ -363,7 +370,6 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "declared": case.declared,
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
-        "for_mps": backend == "MPS",
         "for_cuda": backend == "CUDA",
         "other_than_cpu": backend not in ("", "CPU"),
         "of_pytorch": case.pytorchs,

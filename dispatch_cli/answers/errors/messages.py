@@ -94,26 +94,20 @@ def patterns() -> tuple[TextPattern, ...]:
     return tuple(TextPattern(kind, text, words(text)) for kind, item in MESSAGES.items() for text in item.templates)
 
 
-class _Names(dict[str, str]):
-    """Values of holes; a name that the text does not have is worded in general."""
-
-    def __missing__(self, name: str) -> str:
-        return _MISSING.get(name, f"that {name}")
-
-
 _MISSING = {"op": "the operator", "overload": "of that name", "other_device": "another one", "argument": "an argument"}
+"""Words for names that a text does not have."""
 
 
 def filled(text: str, operator: str | None, key: str | None, details: Sequence[tuple[str, str]]) -> str:
     """A sentence of a message with the names of a text; a part in ``[[ ]]`` only where the text has its names."""
-    names = _Names(details)
-    names |= {name: value for name, value in (("op", operator), ("key", key)) if value is not None}
+    given = (*details, ("op", operator), ("key", key))
+    names = {name: value for name, value in given if value is not None}
 
     def optional(part: re.Match[str]) -> str:
         return part[1] if all(name in names for name in re.findall(r"\{(\w+)\}", part[1])) else ""
 
     kept = re.sub(r"  +", " ", re.sub(r"\[\[(.*?)\]\]", optional, text))
-    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], kept).strip()
+    return re.sub(r"\{(\w+)\}", lambda hole: names.get(hole[1], _MISSING.get(hole[1], f"that {hole[1]}")), kept).strip()
 
 
 def advice(

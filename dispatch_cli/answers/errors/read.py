@@ -65,10 +65,6 @@ class ErrorText(NamedTuple):
     details: tuple[tuple[str, str], ...] = ()
     available_cut: bool = False
 
-    def detail(self, name: str) -> str | None:
-        """The value of a hole that is neither the operator nor the key; None where the text has none."""
-        return dict(self.details).get(name)
-
 
 _NAMED = r"(?:Error|Exception|Warning|Unsupported|Failed)[:(]"
 _NO_ERROR = re.compile(
@@ -78,7 +74,9 @@ _NO_ERROR = re.compile(
 )
 """Lines that tell of no error, or of one of another package, whatever words they have; not those of tables."""
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
-_AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
+_AVAILABLE = re.compile(
+    r"(?:available for these backends: |Available functions are |dispatch keys are: ?)\[([\w, ]{0,10000})(\]?)"
+)
 _RAISED = r"[^\n('\"]{0,120}?\b[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
 """Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
 _CODE = re.compile(
@@ -92,7 +90,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
-_LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: "
+_LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?: \(inactive\))?: "
 _LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
 _REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
 _CLOSING = " \t\r'\"`)}"
@@ -160,7 +158,7 @@ def lines_of_table(text: str) -> int:
 
 def _is_warning(error: ErrorText) -> bool:
     """True for a warning; a call for which vmap falls back to a loop is warned about, and succeeds."""
-    return MESSAGES[error.kind].warning or error.detail("loops") is not None
+    return MESSAGES[error.kind].warning or any(name in ("loops", "warned") for name, _ in error.details)
 
 
 def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:

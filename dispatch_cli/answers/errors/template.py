@@ -21,7 +21,8 @@ _OF_PYTORCH = (
 )
 """Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
-"""``std::string`` of the C++ ABI before GCC 5; the other one is called ``std::__cxx11::basic_string``."""
+_NEW_STRING = r"(?=\w{1,1000}(?:7__cxx11|B5cxx11))"
+"""``std::string`` of the C++ ABI before GCC 5, and of the newer one, ``std::__cxx11::basic_string``."""
 _NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
 _ON_DEVICE = r"(?:torch\.(?:(?:cuda|hip|xpu|mps)\.)?|[A-Z]{2,8}(?=[A-Z][a-z]))"
 """Begins the name of a type of tensors: a module of torch, or a backend."""
@@ -43,11 +44,11 @@ HOLES = {
     "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
     r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)|\w{1,100})",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
-    # an operator that computes the gradient of another
-    "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
+    # behind an operator that computes the gradient of another
+    "of_backward": r"(?:(?<=_backward)(?P<twice>))?",
     # the words of a short text are those of other programs too: it is all that the exception says
     "raised": r"(?<=Error: )",
-    "ends": r"(?=['\"`)]{0,3}\.?[ \t]*(?:$|[\n(]))",
+    "ends": r"(?=['\"`]|\)?\.?[ \t]*(?:$|[\n(]))",
     "quoted": rf"(?<={QUOTE})",
     "not_self": r"(?!s?:[ ]'self')",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -58,7 +59,7 @@ HOLES = {
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "backend": rf"(?P<device>{_BACKEND})",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
-    "private_device": r"(?P<device>privateuseone)",
+    "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "stub_device": r"(?P<device>CUDA|HIP|MPS|MTIA|XPU|HPU|PrivateUse1)",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
@@ -94,6 +95,7 @@ HOLES = {
     "expected": r"(?P<expected>\d{1,4})",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
+    "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
     "written_function": r"(?<![\w.])(?P<function>(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b)[\w.:~]{1,300})",
@@ -108,8 +110,9 @@ HOLES = {
     "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
     "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",
     "argument": r"(?P<argument>\w{1,100})",
+    "target_argument": r"(?P<argument>target|index|indices)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
-    "backward_label": r"(?P<label>\w{1,200}_backward\w{0,20})",
+    "backward_label": r"(?P<twice>)(?P<function>\w{1,200}_backward\w{0,20})",
     "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
@@ -120,9 +123,7 @@ HOLES = {
     # a sentence up to its end
     "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.)\S[\s\S]{0,600}?[.)](?=[\s'\"`]|$))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
-    "symbol": rf"(?P<symbol>{_OF_PYTORCH})",
-    "old_symbol": rf"(?P<old_abi>{_OLD_STRING})(?P<symbol>{_OF_PYTORCH})",
-    "new_symbol": rf"(?P<new_abi>)(?=\w{{1,1000}}(?:7__cxx11|B5cxx11))(?P<symbol>{_OF_PYTORCH})",
+    "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend

@@ -52,7 +52,7 @@ def view_of_a_transposed_tensor(advice):
     assert view(6).sum() == 6
 
 
-@tries("mixed-dtypes", "`y = y + x` for `y += x`", "pass an `out=` of", "convert the arguments")
+@tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "convert the arguments")
 def floats_added_to_integers(advice):
     x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
     if "out=" in advice:
@@ -122,7 +122,9 @@ def function_of_a_newer_release(advice):
         getattr(torch.library, name)
 
 
-untried("no-registration-api", "Install versions that belong together", "needs another build")
+untried(
+    "no-registration-api", "or a release of the program or its packages for the installed one", "needs another build"
+)
 
 
 untried("bad-registration", "If it is an assertion", "needs C++")
@@ -157,7 +159,7 @@ def _opcheck_cut_short(op, x, test):
         raise RuntimeError(f"{str(error).partition(' failed with ')[0]} failed with") from None
 
 
-@tries("no-sharding", "call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
+@tries("no-sharding", "Call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
 def plain_tensor_in_a_custom_op(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
     from torch.distributed.tensor.experimental import register_sharding
@@ -181,7 +183,7 @@ untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
 untried("mixed-dtypes", "If the tensor of 8 bits is a weight, it is quantized", OTHER)
-untried("not-built", "in older PyTorch so does a number", OTHER)
+untried("not-built", "name another device, such as 'npu:0'", OTHER)
 untried("wrong-arguments", "The text lists the overloads", OTHER)
 untried("no-subclass", "Let one library alone convert the weights", OTHER)
 
@@ -203,4 +205,45 @@ def function_without_a_backward(advice):
 
 
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
-untried("functionalize-alias", "Newer versions rewrite operators that change a list", "needs another build")
+untried("functionalize-alias", "2.13 rewrites operators that change a list of tensors", "needs another build")
+
+
+@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
+def attention_without_an_implementation(advice):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
+        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
+
+
+untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
+
+
+@tries("mixed-dtypes", "Convert the mask: `mask.bool()`")
+def mask_of_numbers(advice):
+    x, mask = torch.ones(2), torch.tensor([0.0, 1.0])
+    assert x.masked_select(mask.bool() if advice else mask).sum() == 1
+
+
+@tries("no-device-module", "Pass one that it takes, such as `dtype=torch.bfloat16` on the CPU")
+def autocast_of_another_dtype(advice):
+    with torch.autocast("cpu", dtype=torch.bfloat16 if advice else torch.float64):
+        torch.ones(2, 2) @ torch.ones(2, 2)
+
+
+@tries("not-exported", "Write `torch.ops.aten.cos` for `torch.ops.aten.cos.default`")
+def overload_in_script(advice):
+    def by_name(x):
+        return torch.ops.aten.cos(x)
+
+    def by_overload(x):
+        return torch.ops.aten.cos.default(x)
+
+    assert torch.jit.script(by_name if advice else by_overload)(torch.zeros(2)).sum() == 2
+
+
+untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
+untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
+untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
+untried("not-built", "link torch_cuda with", "needs C++")
+untried("no-kernel", "Run this part with", "needs another build")

@@ -209,7 +209,7 @@ def fakes_on_two_devices(advice):
         torch.ones(2) + torch.empty(2, device="cpu" if advice else "cuda")
 
 
-@tries("mixed-devices", "Create new tensors on the device of an argument, also in a fake implementation")
+@tries("mixed-devices", "Create new tensors on the device of an argument")
 def fake_on_the_cpu(advice):
     f = clone_op()
     f.register_fake(lambda x: torch.empty(x.shape, device=x.device) if advice else torch.empty(x.shape))
@@ -224,9 +224,9 @@ def state_on_meta(advice):
     torch.nn.Linear(2, 2).load_state_dict(state, assign=bool(advice))
 
 
-@tries("no-data", "`module.to_empty(device=…)`", "Load the model without them")
+@tries("no-data", "`module.to_empty(device=…)`", "load it without them")
 def module_on_meta(advice):
-    layer = torch.nn.Linear(2, 2, device="cpu" if "Load" in advice else "meta")
+    layer = torch.nn.Linear(2, 2, device="cpu" if "load it" in advice else "meta")
     layer = layer.to_empty(device="cpu") if "to_empty" in advice else layer.to("cpu")
     if "to_empty" in advice:
         layer.load_state_dict(torch.nn.Linear(2, 2).state_dict())
@@ -309,7 +309,7 @@ def memory_under_vmap(advice):
     "symbolic-sizes",
     "`torch.compile(f, dynamic=False)`",
     "`@torch.compiler.disable`",
-    "create results from an argument, by `x.new_empty(...)`",
+    "create results by `x.new_empty(...)`",
 )
 def real_tensor_of_a_symbolic_size(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)

@@ -40,7 +40,7 @@ class Summed(torch.autograd.Function):
         return (g.new_ones(shape), *[None] * (number - 1))
 
 
-@tries("wrong-gradients", "Let it return one value for each input", "or correct its `backward`")
+@tries("wrong-gradients", "Let it return one value for each input")
 def gradients_that_are_too_few(advice):
     Summed.apply(training(1.0, 2.0), torch.ones(2), 4 if advice else 2, (2,)).sum().backward()
 
@@ -230,7 +230,7 @@ def inference_tensor_in_training(advice):
     table.add_(1)
 
 
-@tries("no-derivative", "around the call, whose operators have forward-mode derivatives")
+@tries("no-derivative", "`with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the call.")
 def attention_in_forward_mode(advice):
     q = torch.rand(1, 2, 4, 8)
     with sdpa_kernel(SDPBackend.MATH) if advice else contextlib.nullcontext():
@@ -291,6 +291,7 @@ def gradient_on_another_device(advice):
     Moved.apply(training(1.0)).backward()
 
 
+untried("wrong-gradients", "use a release of its package for the installed PyTorch", "needs another version")
 untried("wrong-gradients", "Look for a tensor that was moved, converted or resized between", "several causes")
 
 
@@ -311,6 +312,6 @@ def jacobian_in_forward_mode(advice):
     torch.autograd.functional.jacobian(torch.sin, x, **({} if "leave" in advice else options))
 
 
-untried("no-derivative", "A backward that is marked @once_differentiable", "tried for other backwards")
+untried("no-derivative", "Write that backward with operators that have derivatives", "tried for other backwards")
 untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
 untried("changed-in-place", "Make that tensor a buffer of the module", "the text is of a development version")

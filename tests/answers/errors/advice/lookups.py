@@ -55,7 +55,7 @@ untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C
 untried("undefined-symbol", "The symbol has strings of the new C++ ABI", "needs a C++ compiler")
 untried("inference-tensor", "If the program itself changes nothing in place", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
-untried("no-subclass", "Higher-order operators have a rule for each mode", "needs another build")
+untried("no-subclass", "Each mode needs a rule", "needs another build")
 untried("no-library-file", "Import torch before the extension", "the programs run where torch is imported")
 untried("no-subclass", "If the base class is one of PyTorch's", "needs another build")
 untried("no-sharding", "In a list of parameters or gradients", "needs several processes")

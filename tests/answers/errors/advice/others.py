@@ -15,7 +15,7 @@ from tests.answers.errors.advice.slots import ONE, define, quantized
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("other-text", "`@torch.compiler.disable` on the function")
+@tries("other-text", "keep the call out of the compiled region: `@torch.compiler.disable`")
 def fake_implementation_that_raises(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
 
@@ -39,7 +39,7 @@ def mutable_operation_traced(advice):
     Checked().trace(make_fx(functionalize(f) if "Trace" in advice else f)(ONE))
 
 
-@tries("other-text", "leave `fullgraph=True` out", "can be traced if it is an operator")
+@tries("other-text", "leave `fullgraph=True` out", "Make a function of a compiled extension an operator")
 def function_of_an_extension(advice):
     warnings.simplefilter("ignore")  # of the break in the graph
     f = time.perf_counter
@@ -52,7 +52,7 @@ untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a di
 untried("other-text", "If an extension takes part: build it again", "the texts are faults of PyTorch")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
-untried("other-text", "Give an operator of your own a fake implementation", "tried for texts about its absence")
+untried("other-text", "Give your operator a fake implementation", "tried for texts about its absence")
 
 
 @tries("changed-in-place", "Use the operator that returns its result", "or change a copy")

@@ -208,7 +208,7 @@ def dtype_that_was_not_promised(advice):
 
 @tries(
     "wrong-mutation",
-    "`@torch.compiler.disable` on a function",
+    "keep the call out of the compiled region: `@torch.compiler.disable`",
     '`backend="aot_eager"`',
     "`torch.empty_strided(size, stride)`",
     since="2.13",

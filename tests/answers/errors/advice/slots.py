@@ -143,7 +143,7 @@ def operator_without_autograd(advice):
 
 @tries(
     "no-batching-rule",
-    "all the operator outside of vmap, with the batch as a dimension",
+    "all the operator outside of vmap",
     "Register a batching rule: torch.library.register_vmap",
     "or a kernel at FuncTorchBatched",
     unchanged=("You do not have to change anything",),
@@ -166,7 +166,7 @@ def loop_that_is_off(advice):
     assert vmap(op)(ONE).sum() == 8
 
 
-@tries("no-batching-rule", "all the operator outside of vmap, with the batch as a dimension", "or write the loop")
+@tries("no-batching-rule", "all the operator outside of vmap", "or write the loop")
 def view_without_a_rule(advice):
     op = define("t::f", "(Tensor(a) x) -> Tensor(a)", CPU=lambda x: x.view(x.shape))
     if "outside" in advice:
@@ -223,18 +223,15 @@ untried("not-on-device", "before torch is imported: the CPU then", MPS)
 untried("no-kernel", "made for the installed PyTorch: the two versions must match", "needs another build")
 untried("no-kernel", "In a build with selected operators", "needs another build")
 untried("no-kernel", "https://pytorch.org/get-started/locally/", "needs another build")
-untried("no-kernel", "Builds with MPS are for macOS only", MPS)
-untried("no-kernel", "before the first tensor is created", "needs the package of a backend")
+untried("no-kernel", "before you create a tensor", "needs the package of a backend")
 untried("no-kernel", "Install or build the package again", "needs another build")
 untried("no-kernel", "Try a newer PyTorch, and a newer package", "no such version is known")
-untried("no-kernel", "If this is only a part of the error text", "something to look at")
+untried("no-kernel", "If this is a part of the text", "something to look at")
 untried("no-kernel", "Create the tensor on", "needs another build")
 untried("no-kernel", "for this call: ", "needs another build")
 untried("no-kernel", "Turn autocast off around the call", "no kernel is missing at an autocast key of this build")
 untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
-untried("not-built", "Install builds for the GPU", "needs a GPU")
 untried("no-tensors", "Find out which list", "as `skip the call in this case`, which is tried")
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
-untried("no-kernel", "Use a newer package of the backend", "no such version is known")
 untried("no-kernel", "Explain it over the state of its own PyTorch", "something to look at")
 untried("no-kernel", "This is a build for macOS", MPS)
