@@ -218,8 +218,8 @@ class FunctionFacts(NamedTuple):
 
 
 @lru_cache(maxsize=50_000)
-def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFacts:
-    """Facts from the text of a function."""
+def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor) -> FunctionFacts:
+    """Facts from the text of a function or loop."""
     called: set[str] = set()
     size, limit = 0, MAX_SIZE
     for statement in code.body:
@@ -232,6 +232,14 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFact
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 called.update(called_name(part) for part in node.decorator_list if isinstance(part, ast.Call))
     return FunctionFacts(size, limit, frozenset(called))
+
+
+def may_register_in(
+    code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor, helpers: frozenset[str]
+) -> bool:
+    """True if a function or loop calls what may register something. helpers: functions of the project that do."""
+    called = function_facts(code).called
+    return bool(called & CALLED or called & helpers)
 
 
 @lru_cache(maxsize=50_000)

@@ -37,7 +37,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
-from dispatch_cli.extract.python.keys import CALLED, FACTORIES, FIND_SCHEMA, TRANSPARENT
+from dispatch_cli.extract.python.keys import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 
 
@@ -302,8 +302,7 @@ class Calls:
         return self._registers(code) or (facts.size <= facts.limit and len(self._run.active) <= 8)
 
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        called = names.function_facts(code).called
-        return bool(called & CALLED or called & self._run.helpers)
+        return names.may_register_in(code, self._run.helpers)
 
     def _bind(
         self,

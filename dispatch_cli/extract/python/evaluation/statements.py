@@ -23,7 +23,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     source_text,
 )
 from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
-from dispatch_cli.extract.python.names import always_raises, called_name, every_node
+from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
 
@@ -195,6 +195,8 @@ def _handler_text(handler: ast.ExceptHandler) -> str:
     return "an exception" if handler.type is None else source_text(handler.type)
 
 
+MAX_NUMBERS = 1_000
+"""Numbers that a loop goes through one by one where it registers nothing, such as the steps of a training."""
 MAX_LOOP = 20_000
 """Times that a loop is followed."""
 MAX_NESTED = 100
@@ -316,7 +318,8 @@ class Statements:
 
     def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
         items = self._run.items(iterated)
-        if items is None:
+        is_long = isinstance(iterated, range) and len(iterated) > MAX_NUMBERS
+        if items is None or (is_long and not may_register_in(node, self._run.helpers)):
             self._reader.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             with self.unknown_times(why):
