@@ -79,7 +79,10 @@ def begin(torch: Any, options: str, started: int) -> None:
         process.start()
     except Exception as error:
         text = f"this PyTorch cannot be recorded: {error}"
-        process.write_head(line_of("x", {"reason": "calibration", "text": text}))
+        try:
+            process.write_head(line_of("x", {"reason": "calibration", "text": text}))
+        except OSError:
+            pass
     else:
         go_through_dispatcher(torch)
         atexit.register(process.finish)  # before PyTorch's own handlers, which take registrations away

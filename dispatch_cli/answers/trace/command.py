@@ -159,7 +159,7 @@ def command(
     """Run a program and show every call that PyTorch's dispatcher got in it: with the kernels of each in turn, and why.
 
     The program runs as `python SCRIPT` or `python -m MODULE` runs it, with its own input, output and exit code.
-    Options stand before it; what stands behind it is its own. When it has ended, its calls are shown on standard error,
+    Options stand before it; what stands behind it is its own. When it ends, its calls are shown on standard error,
     or written to the file of -o. A RECORDING of an earlier run is shown on standard output. What records is compiled
     before the first run, for each PyTorch: that needs a C++ compiler, and takes up to a minute.
 
