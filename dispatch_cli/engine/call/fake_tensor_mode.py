@@ -209,10 +209,6 @@ def _device(universe: Universe, value: Value) -> str | None:
 
 # the fallback at the Python key, and what other fallbacks ask a fake mode on their way
 
-_CLONE = Callee("aten::clone", "aten.clone.default(")
-_MOVE = Callee("aten::permute", "aten.")
-"""Operator that moves the dimension of a batch; it depends on autograd whether that is called permute or movedim."""
-
 
 def by_handler(moment: Moment) -> KernelStep:
     """The innermost mode gets the call; else the first tensor whose class has a ``__torch_dispatch__``."""
@@ -256,28 +252,6 @@ def active_fake_mode(thread: Thread) -> str | None:
     if mode is None or mode.name != FAKE_TENSOR_MODE or thread.keys.excluded.has(PYTHON):
         return None
     return mode.instance or ""
-
-
-def refused_clone(mode: str, values: Sequence[Value], key: str) -> Error | None:
-    """The error of a fake mode where a fallback clones the tensors with *key*, whatever operator is called."""
-    for position, value in enumerate(values, start=1):
-        if value.has(key) and value.wrapper is None and not passes_on((value,)):
-            error = refusal(mode, (value,), _CLONE)
-            if error is not None:
-                return error._replace(tensor=position)
-    return None
-
-
-def refused_slice(mode: str, values: Sequence[Value], level: int | None) -> Error | None:
-    """The error of a fake mode where vmap's fallback takes tensors apart that are batched at a level; None: at any."""
-    for position, value in enumerate(values, start=1):
-        if value.is_batched_at(level):
-            while value.inner is not None:
-                value = value.inner
-            error = None if passes_on((value,)) else refusal(mode, (value,), _MOVE)
-            if error is not None:
-                return error._replace(tensor=position)
-    return None
 
 
 def made_by(mode: str, maker: TensorMaker, value: Value, inference: bool) -> Value:

@@ -95,15 +95,6 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> KernelStep:
         if refusal is not None:
             return raises(refused(ErrorKind.ALIASES, refusal))
     fake_mode = fake_tensor_mode.active_fake_mode(moment.thread)
-    if fake_mode is not None and bit is not Bit.ZEROTENSOR:
-        nothing = moment.maker.known()
-        looked_at = tuple(
-            value if is_seen else value._replace(keyset=nothing)
-            for value, is_seen in zip(moment.values, seen, strict=True)
-        )
-        error = fake_tensor_mode.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
-        if error is not None:
-            return raises(error)
     if bit is not Bit.ZEROTENSOR and moment.thread.keys.excluded.has(FUNCTIONALIZE):
         functional = (
             value for value, is_seen in zip(moment.values, seen, strict=True) if is_seen and is_functional(value)

@@ -10,7 +10,6 @@ Sources: ``functorch/DynamicLayer.cpp``, ``Interpreter.cpp``, ``ADInterpreters.c
 from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kernel, refused
-from dispatch_cli.engine.call.fake_tensor_mode import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import has_aliases, is_in_place, returns_tensors_only, takes_tensor_list
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
 from dispatch_cli.engine.call.tensors import NESTED, TensorMaker, Value, is_functional
@@ -102,14 +101,9 @@ def batched(moment: Moment) -> KernelStep:
         return _no_rule(f"{no_rule}; the fallback path doesn't work on out= or view ops.")
     elif schema is not None and not schema.returns:
         return _no_rule(f"{no_rule}. The fallback path does not support operations with no returns.")
-    fake_mode = active_fake_mode(thread)
     split_level = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
     if nested and thread.keys.excluded.has(NESTED):  # a nested tensor is taken apart as if it were a plain one
         return raises(refused(ErrorKind.TRANSFORM, _no_nested("sizes")))
-    if fake_mode is not None:
-        error = refused_slice(fake_mode, moment.values, split_level)
-        if error is not None:
-            return raises(error)
     values = [
         moment.maker.slice(value.inner, thread.inference)
         if value.is_batched_at(split_level) and value.inner is not None
