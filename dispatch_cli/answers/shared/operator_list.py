@@ -19,7 +19,8 @@ def own_names(state: State) -> frozenset[str]:
     """The operators of both kinds that are the files' own; none where there is nothing but the files."""
     if state.base is None and state.source is None:
         return frozenset()
-    return frozenset([*map(str, state.own_operators()), *state.own_higher_order_names()])
+    others = (operator.name for operator in state.own_higher_order_operators())
+    return frozenset([*map(str, state.own_operators()), *others])
 
 
 def listed_operators(state: State, own: frozenset[str] | None = None) -> tuple[ListedOperator, ...]:

@@ -158,14 +158,10 @@ class State:
         declared = self._declarations.higher_order_operators if self._declarations is not None else ()
         return frozenset([*captured, *(operator.name for operator in declared)])
 
-    def own_higher_order_names(self) -> frozenset[str]:
-        """The names of those that the files named by the user say something of."""
-        if self._declarations is None or not self._declarations.higher_order_operators:
-            return frozenset()
-        return frozenset(operator.name for operator in self.own_higher_order_operators())
-
     def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Higher-order operators that the files named by the user declare, or add to."""
+        if self._declarations is None or not self._declarations.higher_order_operators:
+            return ()
         return tuple(operator for operator in self.higher_order_operators if operator.is_own)
 
     @cached_property
