@@ -57,7 +57,7 @@ def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[He
     if pane is not None:
         keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(type(node)))
         yield f"Keys in the view “{pane.TITLE}”", (*keys,)
-        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE, *pane.notes)
+        yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
     titles = {entry.title for entry in PANES}
     everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
     yield "Keys everywhere", (*dict.fromkeys((*key_rows(FilesApp), *everywhere)), *_OF_TEXTUAL)

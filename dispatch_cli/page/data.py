@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__, bases
@@ -10,7 +11,9 @@ from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.diff.document import document as diff_document
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.wording import outcome
-from dispatch_cli.answers.explain.advice.document import fragment
+from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
+from dispatch_cli.answers.explain.advice.report import Advice
+from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport
@@ -25,6 +28,7 @@ from dispatch_cli.answers.table.higher_order.document import tables as higher_or
 from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.document import fallbacks_document
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
+from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.history.apply import run
 from dispatch_cli.engine.history.state import State
@@ -34,14 +38,17 @@ from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.quoting import CONTROL, UNSEEN
-from dispatch_cli.page.advice import advice_data
-from dispatch_cli.page.blocks import written_blocks
-from dispatch_cli.page.matrices import coverage_data, support_data
+from dispatch_cli.page.blocks import coverage_data, support_data, written_blocks
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
-from dispatch_cli.page.pool import Pools
+from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of
 from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
+
+MOST_ADVISED = 40
+"""Slots with advice; each takes some hundredths of a second."""
+MOST_LOOKED_AT = 2_000
+"""Slots for which advice is looked for."""
 
 
 class PageFile(NamedTuple):
@@ -202,3 +209,51 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
         "outcome": outcome(report),
         "blocks": [*written_blocks(diff_document(report, universes=universes))],
     }
+
+
+def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """values: the advice in sentences with their labels, and the fixes. operators: by number, slots and values.
+
+    It is for slots of the files' operators, those with findings first; for the others, the page has the command to run.
+    numbers: of the operators, by name. A slot of which it was found that there is none has it, too: an empty one.
+    """
+    values = Pool()
+    operators: dict[int, list[int]] = {}
+    advised = 0
+    for name, key in islice(dict.fromkeys(_slots(state, findings)), MOST_LOOKED_AT):
+        if advised == MOST_ADVISED:
+            break
+        pieces = slot_advice(state, name, key)
+        advised += bool(pieces)
+        slot = state.dispatcher.universe.slot[key]
+        operators.setdefault(numbers[str(name)], []).extend((slot, values.build(pieces, _advice)))
+    return {"values": values.values, "operators": operators}
+
+
+def _advice(advice: tuple[Advice, ...]) -> Any:
+    best = (changes[0].edits if changes else () for changes in new_changes(advice))
+    return {
+        "lines": [[run.text for run in runs] for runs in advice_lines(advice)],
+        "fixes": [*map(fragment, best)],
+    }
+
+
+def _slots(state: State, findings: FindingsReport) -> Iterator[tuple[OperatorName, str]]:
+    """Slots of the operators of files, those first that findings are about; a slot can come again."""
+    dispatcher = state.dispatcher
+    universe = dispatcher.universe
+    own = state.own_operators()
+    by_name = {str(name): name for name in own}
+    for finding in (row.finding for row in findings.findings):
+        name = by_name.get(finding.operator or "")
+        if name is not None and finding.key is not None and finding.key in universe.slot:
+            yield name, finding.key
+    for name in own:
+        yield from ((name, key) for key in dispatcher.stale_slots(name))
+    for name in own:
+        yield from ((name, key) for key in changed_slots(state, name))
+    for name in own:
+        for key in dispatcher.operator(name).kernels:
+            if key in universe.slot:
+                above = autograd_key_of(universe, key)
+                yield from ((name, slot_key) for slot_key in (key, above) if slot_key is not None)

@@ -110,11 +110,6 @@ def _needed(report: CoverageReport, against: tuple[str, ...]) -> str:
     return f"{plural(len(report.operators), 'operator')} {verb} something that {older} did not: {kinds}"
 
 
-def row_text(row: CoverageRow) -> str:
-    """The words of a row: the operator, what serves it, and how it trains."""
-    return f"{row.operator} {words(row)} {row.kernel or ''} {trains(row)}"
-
-
 def about(report: CoverageReport) -> str:
     """Words for the question: state, backend and filters."""
     backend = report.backend

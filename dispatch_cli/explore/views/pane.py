@@ -79,11 +79,6 @@ class Pane(Vertical):
         return ""
 
     @property
-    def notes(self) -> Sequence[tuple[str, str]]:
-        """Notes on the content that have to be known, for help: a word for each, and a sentence."""
-        return ()
-
-    @property
     def waits_for(self) -> str:
         """Description of the work that a command line waits for; empty if there is none."""
         return ""
