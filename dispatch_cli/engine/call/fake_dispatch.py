@@ -7,7 +7,7 @@ fallbacks are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.chain import KernelChain
@@ -17,7 +17,6 @@ from dispatch_cli.engine.call.fake_tensor_mode import (
     QUERIES,
     Callee,
     Mismatch,
-    differ,
     foreach_mismatch,
     mismatch,
 )
@@ -37,10 +36,6 @@ from dispatch_cli.model.schema.arguments import has_tensors, writes
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
-NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
-"""Functions of the mode that return NotImplemented for sparse tensors."""
-NOT_FOR_TWO_DEVICES = frozenset({"torch._subclasses.fake_impls.embedding"})
-"""Functions of the mode that return NotImplemented for tensors of different devices."""
 MAX_GENERATED = 4
 """Maximum number of generated kernels that call one another."""
 Result = tuple[FakeOutcome, Error | None]
@@ -55,14 +50,6 @@ FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
 DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
 _SPARSE = (Layout.SPARSE, Layout.SPARSE_CSR, Layout.SPARSE_CSC, Layout.SPARSE_BSR, Layout.SPARSE_BSC)
-
-
-def gives_up(function: str, universe: Universe, values: Sequence[Value]) -> bool:
-    """True if one of the mode's own functions returns NotImplemented for tensors."""
-    if function in NOT_FOR_TWO_DEVICES:
-        return differ(universe, values)
-    sparse = any(value.spec is not None and value.spec.layout is Layout.SPARSE for value in values)
-    return sparse and function in NOT_FOR_SPARSE
 
 
 def without_python(maker: TensorMaker, thread: Thread) -> Thread:
@@ -158,7 +145,7 @@ class FakeCall:
         if registration is not None and registration.kernel.fake is not None:
             return self._fake_impl(registration.kernel.fake, registration.kernel.debug, registration.kernel.span)
         rules = self.rules
-        if rules.implementation is not None and not gives_up(rules.implementation, self.maker.universe, self.values):
+        if rules.implementation is not None:
             outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
             raised = rules.raises
             if rules.implementation == CONSTRUCTORS:

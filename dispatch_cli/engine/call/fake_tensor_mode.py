@@ -144,12 +144,6 @@ def mismatch(
     return _mismatch(universe, rules, name, [device for value in values if (device := _device(universe, value))])
 
 
-def differ(universe: Universe, values: Sequence[Value]) -> bool:
-    """True if there are fake tensors of different devices, and none of the device ``meta``."""
-    devices = {device for value in values if (device := _device(universe, value))}
-    return len(devices) > 1 and META not in map(_type, devices)
-
-
 def foreach_mismatch(
     universe: Universe, rules: FakeRules, name: OperatorName, schema: FunctionSchema, values: Sequence[Value]
 ) -> Mismatch | None:
