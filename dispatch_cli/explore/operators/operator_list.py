@@ -154,6 +154,8 @@ def _cut(name: str, room: int, end: int) -> list[int | None]:
         return [*range(count)]
     if count - start < room:
         return [None, *range(start, count)]
+    if end >= room - 2:
+        return [None, *range(count - room + 1, count)]
     return [None, *range(start, start + room - 2 - end), None, *range(count - end, count)]
 
 
