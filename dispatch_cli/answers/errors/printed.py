@@ -181,8 +181,7 @@ class TextVersion(NamedTuple):
 
     release: major and minor number that the text names; None where it names none, or several. nearest: the embedded
     version nearest to the text; None where nothing tells it. fits: the versions that have its keys; none where it
-    names too few to tell.
-    older_than_all: the text is older than each of them.
+    names too few to tell. older_than_all: the text is older than each of them.
     """
 
     release: str | None

@@ -52,8 +52,8 @@ class ErrorText(NamedTuple):
 
     operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
     prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
-    none. details: what else it names, by the names of
-    `template.HOLES`. available_cut: the text ends inside of the list.
+    none. details: what else it names, by the names of `template.HOLES`. available_cut: the text ends inside of the
+    list.
     """
 
     kind: str

@@ -42,13 +42,14 @@ HOLES = {
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
     "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
-    r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)|\w{1,100})",
+    r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)(?P<library_op>)|\w{1,100})",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # behind an operator that computes the gradient of another
     "of_backward": r"(?:(?<=_backward)(?P<twice>))?",
     # the words of a short text are those of other programs too: it is all that the exception says
     "raised": r"(?<=Error: )",
     "ends": r"(?=['\"`]|\)?\.?[ \t]*(?:$|[\n(]))",
+    "whole_word": r"\b",
     "quoted": rf"(?<={QUOTE})",
     "not_self": r"(?!s?:[ ]'self')",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -110,6 +111,7 @@ HOLES = {
     "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
     "no_dtype": r"(?<![\w.])(?!(?i:b?float|half|double|complex|u?int|bool|byte|long))\w{1,100}",
     "argument": r"(?P<argument>\w{1,100})",
+    "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
     "target_argument": r"(?P<argument>target|index|indices)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     "backward_label": r"(?P<twice>)(?P<function>\w{1,200}_backward\w{0,20})",
@@ -131,7 +133,6 @@ HOLES = {
     "torch_dylib": r"(?P<library>lib(?:torch|c10)\w{0,20}\.dylib)",
     # a function of a package, in one or two words
     "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",
-    "compiled_package": r"(?P<package>[\w-]{1,40})",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
 }

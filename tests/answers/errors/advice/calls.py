@@ -247,3 +247,12 @@ untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an o
 untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
 untried("not-built", "link torch_cuda with", "needs C++")
 untried("no-kernel", "Run this part with", "needs another build")
+untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
+untried("defined-twice", "Leave PyTorch's libraries out of a wheel", "needs another build")
+
+
+@tries("no-derivative", "Call it without `out=`")
+def gradient_of_a_given_result(advice):
+    x = training(1.0, 2.0)
+    y = x.exp() if advice else torch.exp(x, out=torch.empty(2))
+    y.sum().backward()

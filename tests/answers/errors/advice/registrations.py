@@ -37,8 +37,8 @@ def kernel_twice(advice):
 
 @tries(
     "defined-twice",
-    "keep `torch.library.Library(ns, 'FRAGMENT')` in a variable, and delete it",
-    "Register kernels with `impl`, not with a second `def`",
+    "keep the torch.library.Library in a variable, and delete it",
+    "Register kernels with `impl`, not a second `def`",
     "In Python, define what is not there, `if not hasattr(torch.ops.ns, 'f'):`",
 )
 def operator_twice(advice):
