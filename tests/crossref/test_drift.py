@@ -159,6 +159,7 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             ("drift-undeclared", "drifting::cos", "Autograd"),
             ("drift-missing", "drifting::gone", None),
             ("drift-missing", "drifting::clampi", None),
+            ("drift-undeclared", "drifting::clampy", None),
             ("drift-missing", "aten::to.dtype", "CPU"),  # as PyTorch's own is composite
             ("drift-missing", "aten::sin", "CPU"),  # where PyTorch has one
             ("drift-undeclared", "aten::relu", "PrivateUse1"),
