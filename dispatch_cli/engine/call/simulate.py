@@ -7,6 +7,7 @@ calls ``f`` with a tensor that is wrapped at the level of the transform.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import KernelChain
@@ -15,7 +16,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.step import Followed
-from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.tensors import TensorMaker, Value, maker_of
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
 from dispatch_cli.engine.call.trace import Call, End, EndKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -63,14 +64,14 @@ def simulate(
     """
     state = State(state) if isinstance(state, Dispatcher) else state
     dispatcher = state.dispatcher
-    maker = TensorMaker(dispatcher.universe)
+    maker = maker_of(dispatcher.universe)
     tensors, contexts = tuple(tensors), tuple(contexts)
     schema = dispatcher.operator(name).schema
     most = None if schema is None else most_tensors(schema)
     _check_count(name, tensors, most)
     check_options(maker, name, schema, options)
     _check_absent(name, schema, tensors)
-    thread = Contexts(maker).enter_all(contexts)
+    thread = _entered(maker, contexts)
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
@@ -78,6 +79,12 @@ def simulate(
     return Call(name, tensors, contexts, hops, end, options)
 
 
+@lru_cache(maxsize=256)
+def _entered(maker: TensorMaker, contexts: tuple[Context, ...]) -> Thread:
+    return Contexts(maker).enter_all(contexts)
+
+
+@lru_cache(maxsize=1024)
 def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
     """The tensor that is meant, on that thread.
 

@@ -7,6 +7,7 @@ Sources: ``TensorImpl``'s constructor (``c10/core/TensorImpl.cpp``), ``computeDi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.autograd import autocast_key_of
@@ -285,3 +286,9 @@ class TensorMaker:
         autocast = autocast_key_of(self.universe, device_key)
         exchanged = DispatchKeySet(keyset.layout, without.bits | 1 << index)
         return exchanged.add(autocast) if autocast else exchanged
+
+
+@lru_cache(maxsize=16)
+def maker_of(universe: Universe) -> TensorMaker:
+    """The maker of a universe's tensors, always the same."""
+    return TensorMaker(universe)
