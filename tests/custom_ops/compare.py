@@ -58,8 +58,8 @@ class Comparison(NamedTuple):
     skipped: Counter[str]
 
 
-def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path) -> Comparison:
-    """Compare everything that is recorded. universe: a name, or the path of a file."""
+def compared(recording: Any, universe: dict[str, Any], library: TorchLibrary, scratch: Path) -> Comparison:
+    """Compare everything that is recorded. universe: its data."""
     comparison = Comparison(Counter(), [], Counter())
     texts = {text for text in library.functions.values() if text} | {library.custom_op, library.fake}
     good: list[tuple[Any, list[Entry]]] = []
@@ -94,7 +94,7 @@ def _is_half_done(row: Any) -> bool:
     return any(error is not None for error in errors) and not any(error is None for error in errors)
 
 
-def _written(path: Path, universe: str, operators: list[Entry]) -> str:
+def _written(path: Path, universe: dict[str, Any], operators: list[Entry]) -> str:
     path.write_text(json.dumps({"dispatch": 1, "universe": universe, "operators": operators}), encoding="utf-8")
     return str(path)
 
@@ -106,7 +106,7 @@ def _note(tally: Comparison, kind: str, name: str, detail: str, ours: Any, their
         tally.differences.append((kind, name, detail, ours, theirs))
 
 
-def _refusals(tally: Comparison, row: Any, universe: str, library: TorchLibrary, scratch: Path) -> None:
+def _refusals(tally: Comparison, row: Any, universe: dict[str, Any], library: TorchLibrary, scratch: Path) -> None:
     """A refusal of PyTorch is a problem with PyTorch's text, where only that is declared beside what was taken."""
     operator, taken = row["operator"], []
     functions = dict(library.functions)
@@ -283,8 +283,7 @@ def live_comparison(python: str, operators: Sequence[Operator], scratch: Path) -
     out = scratch / "recorded.json"
     in_pytorch.run([python, "-c", RECORD, str(out)], json.dumps(operators), folder=ROOT)
     recording = json.loads(out.read_text(encoding="utf-8"))
-    universe = scratch / "universe.json"
-    universe.write_text(json.dumps(live_universe(python)), encoding="utf-8")
-    library = universes.load(str(universe)).torch_library
+    universe = live_universe(python)
+    library = universes.from_data(universe).torch_library
     assert library is not None
-    return compared(recording, str(universe), library, scratch)
+    return compared(recording, universe, library, scratch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,21 +30,21 @@ EMBEDDED = {"2.4.1": "torch-2.4", "2.13.0": "torch-2.15", "2.15.0": "torch-2.15"
 """The universe with the keys of each version."""
 
 
-def universe_of(version: str, scratch: Path) -> str:
-    """A universe with what the version's ``torch.library`` registers, as a file."""
-    data = json.loads((Path(universes.__file__).parent / f"{EMBEDDED[version]}.json").read_text(encoding="utf-8"))
+def universe_of(version: str) -> dict[str, Any]:
+    """The data of a universe with what the version's ``torch.library`` registers."""
+    data: dict[str, Any] = json.loads(
+        (Path(universes.__file__).parent / f"{EMBEDDED[version]}.json").read_text(encoding="utf-8")
+    )
     data["torch_library"] = load_recording(f"{version}.custom_ops")["torch_library"]
-    path = scratch / "universe.json"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    return str(path)
+    return data
 
 
 def comparison(version: str, scratch: Path) -> Comparison:
-    path = universe_of(version, scratch)
-    library = universes.load(path).torch_library
+    universe = universe_of(version)
+    library = universes.from_data(universe).torch_library
     assert library is not None
     operators = load_recording(f"{version}.custom_ops")["operators"][version == "2.15.0" :: 2]
-    return compared({"operators": operators}, path, library, scratch)
+    return compared({"operators": operators}, universe, library, scratch)
 
 
 @pytest.mark.parametrize(("version", "least"), [("2.4.1", 600), ("2.13.0", 850), ("2.15.0", 850)])
@@ -56,6 +57,6 @@ def test_registrations_refusals_and_calls(version: str, least: int, tmp_path: Pa
 
 
 @pytest.mark.parametrize("version", ["2.4.1", "2.15.0"])
-def test_the_embedded_universes_say_what_was_recorded(version: str, tmp_path: Path) -> None:
-    recorded: Universe = universes.load(universe_of(version, tmp_path))
+def test_the_embedded_universes_say_what_was_recorded(version: str) -> None:
+    recorded: Universe = universes.from_data(universe_of(version))
     assert universes.load(EMBEDDED[version]).torch_library == recorded.torch_library
