@@ -40,9 +40,9 @@ class Match(NamedTuple):
 
 def matches(text: str, gap: str) -> Iterator[Match]:
     """Every place where a template fits, in any order. gap: what may stand between words."""
-    for pattern in patterns():
-        if all(word in text for word in pattern.words):
-            yield from (_match(pattern.kind, match) for match in _compiled(pattern.text, gap).finditer(text))
+    for kind, template, words in patterns():
+        if all(word in text for word in words):
+            yield from (_match(kind, match) for match in _compiled(template, gap).finditer(text))
 
 
 @cache

@@ -80,18 +80,10 @@ _CONDITIONS = re.compile(r"(?:\[!?\w+\])+ ")
 _CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\]")
 
 
-class TextPattern(NamedTuple):
-    """A template of a kind. words: those that each of its texts has, the longest first."""
-
-    kind: str
-    text: str
-    words: tuple[str, ...]
-
-
 @cache
-def patterns() -> tuple[TextPattern, ...]:
-    """Each template of each message."""
-    return tuple(TextPattern(kind, text, words(text)) for kind, item in MESSAGES.items() for text in item.templates)
+def patterns() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Each template of each kind, with the words that all of its texts have, the longest first."""
+    return tuple((kind, template, words(template)) for kind, item in MESSAGES.items() for template in item.templates)
 
 
 _MISSING = {"op": "the operator", "overload": "of that name", "other_device": "another one", "argument": "an argument"}

@@ -245,7 +245,7 @@ def overload_in_script(advice):
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
-untried("not-built", "link torch_cuda with", "needs C++")
+untried("not-built", "Link torch_cuda with", "needs C++")
 untried("no-kernel", "Run this part with", "needs another build")
 untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("defined-twice", "Leave PyTorch's libraries out of a wheel", "needs another build")
