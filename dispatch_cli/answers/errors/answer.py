@@ -217,7 +217,8 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
             break
         first = base
     # a tensor on a device shows that the build has the device
-    if first is None or version.older_than_all or (version.nearest is None and not case.makes):
+    has_device = not case.makes or case.functionality != conclude.DENSE
+    if first is None or version.older_than_all or (version.nearest is None and has_device):
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None

@@ -341,7 +341,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     devices = tuple(device for device in case.devices(functionality) if device != case.backend and is_backend)
     to = ("CPU",) if "CPU" in devices else devices
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
-    if newer is not None and not case.factory and "no-data" not in kinds:
+    if newer is not None and not (case.factory and is_dense) and "no-data" not in kinds:
         yield "newer", newer
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
     elif case.pytorchs and not case.built and "not-written" in kinds:
@@ -358,6 +358,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         }
         if tensors:
             yield "only_for", _or(tuple(sorted(tensors)))
+    if case.makes and functionality == CSR:
+        yield "compressed", ""
     if backend in PACKAGES:
         yield "package", PACKAGES[backend]
     if case.key.startswith("Autocast"):

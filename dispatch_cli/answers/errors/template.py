@@ -23,6 +23,7 @@ _OF_PYTORCH = (
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 _NEW_STRING = r"(?=\w{1,1000}(?:7__cxx11|B5cxx11))"
 """``std::string`` of the C++ ABI before GCC 5, and of the newer one, ``std::__cxx11::basic_string``."""
+_OF_IT = r"(?:[ :][^'\"\n]{0,100})?"
 _NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
 _ON_DEVICE = r"(?:torch\.(?:(?:cuda|hip|xpu|mps)\.)?|[A-Z]{2,8}(?=[A-Z][a-z]))"
 """Begins the name of a type of tensors: a module of torch, or a backend."""
@@ -114,7 +115,12 @@ HOLES = {
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
     "target_argument": r"(?P<argument>target|index|indices)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
-    "backward_label": r"(?P<twice>)(?P<function>\w{1,200}_backward\w{0,20})",
+    # a function of the backward, and the result or argument that has no derivative
+    "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
+    "cudnn_label": rf"_?cudnn_(?P<operation>\w{{1,60}})_backward{_OF_IT}",
+    # an argument, or more than its name
+    "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",
+    "tensor_class": r"\w{0,60}Tensor\b",
     "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
@@ -123,7 +129,8 @@ HOLES = {
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a sentence up to its end
-    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.)\S[\s\S]{0,600}?[.)](?=[\s'\"`]|$))",
+    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.)\S"
+    r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))|\Z))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
