@@ -129,8 +129,8 @@ HOLES = {
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a sentence up to its end
-    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.)\S"
-    r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))|\Z))",
+    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
+    r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",

@@ -244,7 +244,7 @@ def overload_in_script(advice):
 
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
-untried("no-derivative", "Turn cuDNN off in the forward of the RNN", "needs a GPU")
+untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
 untried("not-built", "Link torch_cuda with", "needs C++")
 untried("no-kernel", "Run this part with", "needs another build")
 untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
@@ -256,3 +256,37 @@ def gradient_of_a_given_result(advice):
     x = training(1.0, 2.0)
     y = x.exp() if advice else torch.exp(x, out=torch.empty(2))
     y.sum().backward()
+
+
+untried("no-kernel", "Use a COO or a dense tensor in place of it", "as `x.to_dense()`, which is tried")
+untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
+untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
+untried("other-text", "If it is an array of NumPy", "needs numpy in a compiled program")
+
+
+@tries("mixed-dtypes", "Convert `src` to the dtype of `self`")
+def scatter_of_another_dtype(advice):
+    x, source = torch.zeros(2), torch.ones(2, dtype=torch.double)
+    source = source.to(x.dtype) if advice else source
+    assert x.scatter_add_(0, torch.tensor([0, 1]), source).sum() == 2
+
+
+@tries("not-exported", "or pass `x.detach()`")
+def constant_with_a_gradient(advice):
+    weight = training(1.0, 2.0)
+    weight = weight.detach() if advice else weight * 1
+    torch.jit.trace(lambda x: x * weight, torch.ones(2), check_trace=False)
+
+
+class RefusingTensor(torch.Tensor):
+    """A tensor that no operator takes."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        raise TypeError("a fault of the class")
+
+
+@tries("other-text", "Look for a TypeError in the `__torch_function__`")
+def minus_of_a_faulty_class(advice):
+    x = torch.ones(2) if advice else torch.ones(2).as_subclass(RefusingTensor)
+    assert (x - x).sum() == 0

@@ -55,7 +55,7 @@ untried(
 untried("ran-on-cpu", "If it is too slow", "needs a backend with a fallback to the CPU")
 untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback to the CPU")
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
-untried("mixed-devices", "create it in `__init__`, in a ModuleList or ModuleDict", SECOND)
+untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
 untried("no-kernel", "In a C++ program with a libtorch for CUDA", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode, create the module on the device", SECOND)
