@@ -328,7 +328,10 @@ def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None
         return f"the state {state} has the universe {names[1]}, not {names[0]}"
     from dispatch_cli.declarations.universe_file import layout_differences
 
-    fields = layout_differences(universe.with_backend(base.universe.backend_name), base.universe)
+    try:
+        fields = layout_differences(universe, base.universe.with_backend(universe.backend_name))
+    except ValueError:  # PyTorch gives no backend such a name
+        fields = ["devices"]
     if not fields:
         return None
     listed = ", ".join(fields)

@@ -46,6 +46,8 @@ _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
 """The argument of a ``def`` of the dispatcher's: a schema."""
 _PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
 """The argument of a ``def`` that has no schema, as in other registries."""
+_WITH_DOC = re.compile(r'\s*\(\s*"[^"(\n]*",\s*&?[\w:<>]+,\s*"')
+"""The arguments of a ``def`` of pybind11's: a name, a function and a text about it."""
 _RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
@@ -234,6 +236,8 @@ class _Scanner:
         if in_macro:  # its variables are those of the place where it is used
             others = self.has_bindings and not self.dispatchers and not _WITH_SCHEMA.match(self.text, token.end())
             return not (token["what"].endswith("def") and (others or _PLAIN_NAME.match(self.text, token.end())))
+        if token["what"].endswith("def") and _WITH_DOC.match(self.text, token.end()):
+            return False
         receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
         if receiver is not None and receiver[1] in self.modules:
             return False

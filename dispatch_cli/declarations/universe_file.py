@@ -90,12 +90,13 @@ def named_backend(universe: Universe, name: str | None) -> Universe:
 
 
 def is_free_backend_name(name: str) -> bool:
-    """True if the newest PyTorch takes a name for the backend at PrivateUse1."""
+    """True if the newest PyTorch takes a name for the backend at PrivateUse1, and has no device of that name."""
+    universe = universes.load(universes.default_name())
     try:
-        universes.load(universes.default_name()).with_backend(name)
+        universe.with_backend(name)
     except ValueError:
         return False
-    return True
+    return name not in universe.devices
 
 
 def layout_differences(first: Universe, second: Universe) -> list[str]:

@@ -39,6 +39,8 @@ PYTHON_DISPATCHER = "PythonDispatcher"
 UNNAMED_BACKEND = "privateuseone"
 """The device type of PrivateUse1 until its backend has a name."""
 _DEVICE_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz_")
+_REFUSED_NAMES = frozenset(("cpu", "cuda", "hip", "mps", "mtia", "xpu"))
+"""Names that PyTorch does not give to the backend at PrivateUse1 (``c10::register_privateuse1_backend``)."""
 
 
 class CoreFallback(NamedTuple):
@@ -220,12 +222,13 @@ class Universe:
     def with_backend(self, name: str) -> Universe:
         """This universe after ``torch.utils.rename_privateuse1_backend(name)``.
 
-        Devices are printed by the new name; keys are read by it (``AutogradNPU``) and printed as before. Errors:
-        ValueError for a name that PyTorch refuses, or that no device string can have.
+        Devices are printed by the new name, be it of another device before, such as ``vulkan``; keys are read by it
+        (``AutogradNPU``) and printed as before. Errors: ValueError for a name that PyTorch refuses, or that no device
+        string can have.
         """
         if not name or not set(name) <= _DEVICE_LETTERS:
             raise ValueError(f"{name[:60]!r} is not a backend name: use only lower-case letters and _")
-        if name in self.devices and name != self.backend_name:
+        if name in _REFUSED_NAMES:
             raise ValueError(f"Cannot register privateuse1 backend with in-tree device name: {name}")
         return _renamed(self, name)
 
@@ -291,5 +294,9 @@ class Universe:
 @lru_cache(maxsize=16)
 def _renamed(universe: Universe, backend: str) -> Universe:
     """One object for each name: what is derived from a universe is kept for the object."""
-    named = {backend if key == PRIVATE_USE1 else device: key for device, key in universe.devices.items()}
+    named = {
+        backend if key == PRIVATE_USE1 else device: key
+        for device, key in universe.devices.items()
+        if key == PRIVATE_USE1 or device != backend
+    }
     return replace(universe, devices=named)

@@ -23,7 +23,7 @@ EMPTY = OperatorName.parse("aten::empty.memory_format")
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("name", ["my_dev", "cuda", "npu2"])
+@pytest.mark.parametrize("name", ["my_dev", "cuda", "npu2", "vulkan"])
 def test_as_in_pytorch(name: str) -> None:
     python = torch_python()
     universe = universes.from_data(live_universe(python))
