@@ -120,7 +120,7 @@ HOLES = {
     "cudnn_label": rf"_?cudnn_(?P<operation>\w{{1,60}})_backward{_OF_IT}",
     # an argument, or more than its name
     "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",
-    "tensor_class": r"\w{0,60}Tensor\b",
+    "tensor_class": r"(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b",
     "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
