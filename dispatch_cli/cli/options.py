@@ -19,7 +19,13 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import say, warn
-from dispatch_cli.cli.source_reading import NO_READING, ReadingOptions, reading_options
+from dispatch_cli.cli.source_reading import (
+    NO_READING,
+    SOURCE_PARAMETERS,
+    ReadingOptions,
+    command_line,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -34,6 +40,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
 SETTINGS = re.compile(rb"tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]", re.MULTILINE)
 """Part of a project file that has settings of this program."""
+_LOADED = "dispatch_cli.loaded"
+"""Key under which a run notes the files that it loads."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 
@@ -241,6 +249,8 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
 
     if source.files:
         source = opened_files(source)
+        if (context := click.get_current_context(silent=True)) is not None:
+            context.meta[_LOADED] = source.files
     backend = None
     try:
         project = project_defaults(source.files) if source.project is None else source.project
@@ -410,7 +420,14 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
         from dispatch_cli.answers.shared.conditions import shown_for
         from dispatch_cli.render.problems import notes_on_conditions
 
-        warn(notes_on_conditions(state.refused, shown_for(state, names)), color)
+        why = _checks_command("refused-registration", "--severity", "info")
+        warn(notes_on_conditions(state.refused, shown_for(state, names), why), color)
+
+
+def _checks_command(check: str, *more: str) -> str:
+    """The command line that runs a check on the files that were loaded last."""
+    files = click.get_current_context().meta.get(_LOADED, ())
+    return command_line("check-invariants", files, SOURCE_PARAMETERS, "--select", check, *more)
 
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,6 +47,10 @@ class ReadingOptions(NamedTuple):
 NO_READING = ReadingOptions()
 """Options where none is given."""
 _NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
+READING_PARAMETERS = frozenset((*_NAMES.values(), "config", "allow_outside"))
+"""Parameters that say how sources are read; `extract` has them, too."""
+SOURCE_PARAMETERS = READING_PARAMETERS | {"bases", "universe", "privateuse1", "when"}
+"""Parameters that say what is loaded."""
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,11 +113,27 @@ def source_arguments(context: click.Context, leave_out: tuple[str, ...] = ()) ->
     from dispatch_cli.files.paths import as_argument
 
     yield from (as_argument(file) for file in context.params.get("files") or ())
+    yield from _given_options(context, lambda name: name not in leave_out)
+
+
+def _given_options(context: click.Context, is_wanted: Callable[[str], bool]) -> Iterator[str]:
     for option in context.command.params:
         name = option.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(option, click.Option) and name not in leave_out:
+        if given and isinstance(option, click.Option) and is_wanted(name):
             yield from _option(option, context.params[name])
+
+
+def command_line(command: str, files: Sequence[str], parameters: Collection[str], *more: str) -> str:
+    """Another command for the same files, as a shell takes it.
+
+    parameters: those whose options go over to it where they were given. more: its further arguments.
+    """
+    from dispatch_cli.files.paths import as_argument
+
+    context = click.get_current_context(silent=True)
+    options = () if context is None else _given_options(context, parameters.__contains__)
+    return shlex.join(("dispatch-cli", command, *map(as_argument, files), *options, *more))
 
 
 def _option(option: click.Option, value: Any) -> Iterator[str]:
@@ -184,7 +205,7 @@ def with_documents(
     run = read_sources(sources, reading, project, allow_outside, bases)
     from dispatch_cli.declarations.tree import ExtractedDocument
 
-    say_notes(run)
+    say_notes(run, command_line("extract", sources, READING_PARAMETERS))
     if not is_understood(run):
         click.get_current_context().meta[NOT_UNDERSTOOD] = True
     data = run.document
@@ -200,13 +221,13 @@ def with_documents(
     return documents
 
 
-def say_notes(run: SourceRun) -> None:
-    """Say on standard error what was read, and what was not."""
+def say_notes(run: SourceRun, whole: str) -> None:
+    """Say on standard error what was read, and what was not. whole: the command line that prints all of it."""
     from dispatch_cli.cli.source_summary import notes, unreadable
 
     for part in unreadable(run):
         say(f"warning: {part}\n")
-    for note in notes(run):
+    for note in notes(run, whole):
         say(f"note: {note}\n")
 
 

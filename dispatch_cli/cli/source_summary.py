@@ -66,8 +66,8 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield _line("not written", f"{', '.join(run.declarations[:MAX_FOLDERS])}: load them beside what is extracted")
 
 
-def notes(run: SourceRun) -> Iterator[str]:
-    """The summary for the other commands, in short lines."""
+def notes(run: SourceRun, whole: str) -> Iterator[str]:
+    """The summary for the other commands, in short lines. whole: the command line that prints all of it."""
     yield f"{files_read(run)}: {what_was_found(run)}"
     if run.backend_names:
         yield backend_named(run)
@@ -79,7 +79,7 @@ def notes(run: SourceRun) -> Iterator[str]:
     named = [*left_out(run.left_out, most=1)]
     counts += [f"left out: {', '.join(named)}"] if named else []
     if counts:
-        yield f"{'; '.join(counts)}: `dispatch-cli extract` lists all"
+        yield f"{'; '.join(counts)}: `{whole}` lists all"
 
 
 def unreadable(run: SourceRun) -> Iterator[str]:

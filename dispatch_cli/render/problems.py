@@ -145,13 +145,18 @@ def _excerpt(span: Span | None, line: str | None = None) -> Iterator[Block]:
         yield excerpt
 
 
-def notes_on_conditions(refused: Sequence[RefusedDeclaration], conditions: ShownFor | None) -> Iterator[Block]:
-    """What is left out because PyTorch refuses it, and the conditions for which the answer holds."""
+def notes_on_conditions(
+    refused: Sequence[RefusedDeclaration], conditions: ShownFor | None, why: str
+) -> Iterator[Block]:
+    """What is left out because PyTorch refuses it, and the conditions for which the answer holds.
+
+    why: the command line that prints the reasons of the refusals.
+    """
     if refused:
         count, first = len(refused), refused[0]
         place = "" if first.span is None else f"; the first is at {first.span}"
         text = f"note: PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
-        yield Paragraph(f"{text}; `check-invariants --severity info` says why", hang=2)
+        yield Paragraph(f"{text}; `{why}` says why", hang=2)
     if conditions is not None:
         more = len(conditions.when) - MAX_CONDITIONS
         when = ", ".join(conditions.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")

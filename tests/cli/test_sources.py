@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -124,7 +125,7 @@ def test_strict() -> None:
     Path("src/unknown.cpp").write_text(UNKNOWN)
     assert call("extract", "src").code == 0
     assert call("extract", "src", "--strict").code == 1
-    assert "note: 1 statement not understood: `dispatch-cli extract` lists all\n" in call("table", "src").err
+    assert "note: 1 statement not understood: `dispatch-cli extract src` lists all\n" in call("table", "src").err
     strict = call(*checks)
     assert strict.code == 1 and strict.out == call(*checks[:-1]).out
 
@@ -132,7 +133,7 @@ def test_strict() -> None:
 def test_what_is_undecided_makes_a_strict_run_fail() -> None:
     Path("src/undecided.cpp").write_text(UNDECIDED)
     result = call("check-invariants", "src", "--strict")
-    assert result.code == 1 and "note: 1 undecided: `dispatch-cli extract` lists all\n" in result.err
+    assert result.code == 1 and "note: 1 undecided: `dispatch-cli extract src` lists all\n" in result.err
 
 
 def test_findings_are_at_lines_of_sources() -> None:
@@ -247,3 +248,34 @@ def test_tests_are_read_where_the_project_says_so() -> None:
     Path("pyproject.toml").write_text("[tool.dispatch-cli.extract]\ntests = 1\n")
     refused = call("register", "src")
     assert refused.code == 2 and "pyproject.toml:2:9: error[wrong-type]: expected true or false" in refused.err
+
+
+def _pasted(text: str, before: str) -> tuple[str, ...]:
+    """The arguments of the command line that stands in backquotes before some words."""
+    program, *arguments = shlex.split(text.split(before)[0].rpartition("`")[2])
+    assert program == "dispatch-cli"
+    return tuple(arguments)
+
+
+def test_command_lines_in_notes_can_be_pasted() -> None:
+    Path("my src").mkdir()
+    Path("my src/a.cpp").write_text(CPP + UNKNOWN + "TORCH_LIBRARY(my, m) {}\n")
+    for command in (("table", "my src"), ("explain", "my::f", "CPU", "my src")):
+        notes = call(*command, "-D", "WITH_CUDA", "--base", "torch-2.13").err
+        extract = _pasted(notes, "` lists all")
+        assert extract == ("extract", "my src", "-D", "WITH_CUDA")
+        assert "  my src/a.cpp:11:33: ->annotate(x)\n" in call(*extract).err
+        why = _pasted(notes, "` says why")
+        assert why[:2] == ("check-invariants", "my src")
+        assert "error[refused-registration]: PyTorch refuses this registration" in call(*why).out
+
+
+def test_an_option_that_was_given_is_not_suggested() -> None:
+    Path("src/g.cpp").write_text('#ifdef A\nTORCH_LIBRARY_IMPL(my, XPU, m) { m.impl("f", &f_xpu); }\n#endif\n')
+    checks = ("check-invariants", "src", "--fail-on", "none")
+    seen = list[str]()
+    while "; --when " in (result := call(*checks, *seen).out):
+        option = result.split("; --when ")[1].split(",")[0]
+        assert option not in seen
+        seen += ["--when", option]
+    assert sorted(seen[1::2]) == ["A=undefined", "WITH_CUDA=undefined"]

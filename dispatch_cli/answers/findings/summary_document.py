@@ -15,6 +15,7 @@ from dispatch_cli.answers.findings.report import (
 from dispatch_cli.answers.shared.conditions import choosing
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants import MOST_CASES
+from dispatch_cli.model.conditions.worlds import names_in
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
@@ -57,7 +58,11 @@ def document(
     if built is not None and built.universe != report.universe:
         other = f"the declarations are for {report.universe}, but were compared with {built.source}"
         sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
-    for sentence in (*sentences, *schema_sentences(report), *condition_sentences(report.conditions)):
+    for sentence in (
+        *sentences,
+        *schema_sentences(report),
+        *condition_sentences(report.conditions, has_option=built is None),
+    ):
         yield Paragraph(Run(sentence, Tone.DIM))
     if notes := "; ".join(_left_out(report)):
         yield Paragraph(Run(notes, Tone.DIM))
@@ -72,7 +77,9 @@ def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
     checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({_where(report)})"
     if report.is_nothing_checked:
         unread = _unread(report)
-        return Run(f"No operator was checked: {unread} (`dispatch-cli extract` lists what)", Tone.BAD)
+        return Run(
+            f"No operator was checked: {unread} (`dispatch-cli extract` for the same sources lists what)", Tone.BAD
+        )
     if not report.summary:
         passed = "All checks passed" if report.operators else "There is no operator to check"
         return Run(f"{passed}: {checked}", Tone.KERNEL)
@@ -132,14 +139,14 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
-    """Sentences about the combinations of conditions that were looked at."""
+def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> Iterator[str]:
+    """Sentences about the combinations of conditions that were looked at. has_option: the command has --when."""
     if checked is None or not checked.operators:
         return
     chosen = f" (with {', '.join(checked.chosen)})" if checked.chosen else ""
     combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
-    example = choosing(checked.atoms[0], False)
-    some = f"; `check-invariants --when {example}`, for example, chooses some" if checked.states > 1 else ""
+    example = next(iter(_open_choices(checked)), None) if has_option and checked.states > 1 else None
+    some = f"; --when {example}, for example, chooses some" if example is not None else ""
     yield (
         f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations with "
         f"conditions; {combinations} of them checked{chosen}{some}"
@@ -147,6 +154,12 @@ def condition_sentences(checked: CheckedConditions | None) -> Iterator[str]:
     if checked.capped:
         names = _names(checked.capped)
         yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
+
+
+def _open_choices(checked: CheckedConditions) -> Iterator[str]:
+    """The values of --when that would choose some combinations: of conditions that the user has not decided."""
+    decided = {choice.rpartition("=")[0] for choice in checked.chosen}
+    return (choosing(atom, False) for atom in checked.atoms if decided.isdisjoint((atom, *names_in(atom))))
 
 
 def not_checked_sentences(counts: NotChecked) -> Iterator[str]:
