@@ -70,10 +70,13 @@ def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[He
 def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
     """The keys of a class of ours, and what they do; keys for the same on one row."""
     rows: dict[tuple[str, str], list[str]] = {}
+    bound: set[str] = set()
     for ancestor in kind.__mro__:
         if ancestor.__module__.startswith("dispatch_cli."):
-            for binding in Binding.make_bindings(ancestor.__dict__.get("BINDINGS", ())):
-                if binding.description:
+            bindings = list(Binding.make_bindings(ancestor.__dict__.get("BINDINGS", ())))
+            for binding in bindings:
+                if binding.description and binding.key not in bound:
                     shown = binding.key_display or _NAMED.get(binding.key, binding.key)
                     rows.setdefault((binding.action, binding.tooltip or binding.description), []).append(shown)
+            bound.update(binding.key for binding in bindings)
     return tuple((", ".join(keys), text) for (_, text), keys in rows.items())
