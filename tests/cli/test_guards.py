@@ -302,3 +302,11 @@ def test_guards_recorded_of_an_extension_hold_in_it(
     assert "scaled_add" in kernels and "scaled_add_cuda" not in kernels
     assert check(extension, "--guards", target).code == 0
     assert check(extension, "--guards", target, "--when", "defined(WITH_CUDA)=false").code == 0
+
+
+def test_higher_order_operators_have_no_guards(tmp_path: Path) -> None:
+    result = call("guards", "--base", "torch-2.15", "--op", "cond", "--record")
+    assert (result.code, result.out) == (2, "") and "have no guards" in result.err
+    path = tmp_path / "a.yaml"
+    path.write_text("dispatch: 1\nextends: torch-2.15\nguards:\n- {op: cond, key: CPU, rule: kernel}\n", "utf-8")
+    assert "tip  higher-order operators have no guards" in call("check-invariants", str(path)).out

@@ -55,7 +55,7 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         ("check-invariants", "-k", "CPU", "--config"),
         "a table or list has more than 1000 entries",
     ),
-    "an error text": (lambda: gzip.compress(b"x\n" * (9 << 19)), ("explain", "--from-error"), "larger than 1 MiB"),
+    "an error text": (lambda: gzip.compress(b"x\n" * (9 << 19)), ("explain", "--from-error"), "larger than 8 MiB"),
 }
 """Name → what makes the file, the command that reads it, and what is said of it."""
 CPU_SECONDS, BYTES = 5, 500 << 20

@@ -31,7 +31,7 @@ _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
 _SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
-MAX_CHARACTERS = 1 << 20
+MAX_CHARACTERS = 8 << 20
 """Characters of a text that is read; PyTorch's longest errors have a fiftieth of that."""
 MAX_ERRORS = 20
 """Different errors that are taken from one text."""

@@ -75,6 +75,8 @@ def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Fi
 def _tip(view: View, what: str, glob: str) -> str | None:
     if what == "operator" and glob.endswith(DEFAULT_OVERLOAD):
         return NO_DEFAULT_OVERLOAD
+    if what == "operator" and view.state.higher_order_operator(glob) is not None:
+        return "higher-order operators have no guards"
     if what == "operator":
         return suggestion(glob, map(str, view.names))
     if any(sign in glob for sign in "*?["):

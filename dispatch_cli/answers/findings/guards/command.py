@@ -45,7 +45,7 @@ def command(
     --record writes guards that say at which keys each kernel runs, and where calls decompose. Where the files register
     kernels for an operator, only those kernels are guarded. The guards contain no line numbers of PyTorch's sources, so
     that they can be checked with other PyTorch versions too. Where registrations have conditions, the guards hold under
-    all of them. Guards of higher-order operators are written by hand.
+    all of them. Higher-order operators have no guards.
 
     The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
@@ -57,6 +57,8 @@ def command(
         raise click.UsageError("--record and --guards exclude each other; give one of them.")
     state = load_state(source, guards, ops)
     names, _ = chosen_of_both_kinds(state, ops)
+    if record and ops and not names:
+        raise click.UsageError("--op chooses higher-order operators alone, which have no guards.")
     if record:
         from dispatch_cli.answers.findings.guards.recorded import OtherStates, recorded_guards
         from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml

@@ -140,17 +140,26 @@ class Bindings:
                         owner[key] = self._run.here(value)
 
     def remove(self, target: ast.expr, scope: Scope) -> None:
-        """Remove a name, or say that a library may be removed."""
+        """Remove a name, an attribute or an item."""
         removed: Value = None
         match target:
             case ast.Name():
                 removed = self._home(target.id, scope).names.pop(target.id, None)
             case ast.Attribute():
-                removed = self._reader.value(target, scope)
+                owner = self._reader.value(target.value, scope)
+                if isinstance(owner, InstanceValue):
+                    removed = owner.attributes.pop(target.attr, None)
             case ast.Subscript():
                 owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self._torch.removed_python_kernel(owner, key, target)
+                elif (isinstance(owner, dict) and isinstance(key, str)) or (
+                    isinstance(owner, dict | list) and isinstance(key, int)
+                ):
+                    with suppress(LookupError):
+                        removed = owner.pop(key)
+                else:
+                    self.assign(target.value, Opaque(target), scope)
         if isinstance(removed, LibraryValue):
             self._run.not_known(scope.file, target, "it may remove what the library has registered")
 
