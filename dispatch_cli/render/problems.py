@@ -148,7 +148,7 @@ def _excerpt(span: Span | None, line: str | None = None) -> Iterator[Block]:
 def notes_on_conditions(
     refused: Sequence[RefusedDeclaration], conditions: ShownFor | None, why: str
 ) -> Iterator[Block]:
-    """What is left out because PyTorch refuses it, and the conditions for which the answer holds.
+    """Registrations left out because PyTorch refuses them, and the conditions for which the answer holds.
 
     why: the command line that prints the reasons of the refusals.
     """

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
-from dispatch_cli.answers.table.differences import python_row
 
-from dispatch_cli import api, bases
+from dispatch_cli import bases
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
@@ -80,13 +79,3 @@ def test_it_is_what_torchgen_registers() -> None:
     ours = {(key, operator) for operator in bases.load(laid.over).names for key in laid.kernels(operator)}
     assert ours == theirs
     assert len(ours) > 600
-
-
-def test_what_python_chooses_is_told_where_a_slot_is_not_known() -> None:
-    """Even where it would be a kernel that Python alone has."""
-    state = api.load_state((), bases=("torch-2.15", "torch-2.15-mps"))
-    not_known = 0
-    for name in map(OperatorName.parse, state.dispatcher.names()[::9]):
-        rows = [python_row(state, name, key) for key in ("SparseMPS", "NestedTensorMPS")]
-        not_known += sum(row.rule is Rule.NOT_KNOWN and row.kernel is None and row.error is None for row in rows)
-    assert not_known > 10

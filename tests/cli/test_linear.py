@@ -176,7 +176,7 @@ def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("command", ["guards", "check-invariants"])
 def test_guards_that_ask_too_much(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dispatch_cli.checks.expectations.MAX_WORK", 30_000)
+    monkeypatch.setattr("dispatch_cli.checks.guarding.MAX_WORK", 30_000)
     text = "dispatch: 1\nextends: [torch-2.15]\nguards:\n" + each('- {op: "*", key: "*", same_as: CPU, reason: r}\n')(1)
     Path("x.yaml").write_text(text, encoding="utf-8")
     result = call(command, "x.yaml")

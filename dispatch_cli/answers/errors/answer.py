@@ -129,7 +129,7 @@ def _of_versions(named: str) -> Fact:
 
 
 def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What advice on the dtypes that a text names depends on, and on the device in the name of a kernel."""
+    """Conditions and values for advice on the dtypes that a text names, and on the device in a kernel's name."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),

@@ -330,7 +330,7 @@ def _here(case: Case) -> Fact:
 
 
 def details(case: Case, kinds: Collection[str], newer: str | None, version: TextVersion) -> Iterator[tuple[str, str]]:
-    """What the advice for slots in `messages.txt` depends on: conditions, and names for its sentences.
+    """Conditions for the advice on slots in `messages.txt`, and names for its sentences.
 
     kinds: those of the facts. newer: the first PyTorch, newer than the text as far as that is known, with the missing
     kernel.

@@ -106,13 +106,12 @@ def find(view: View) -> Iterator[Finding]:
 
 def asks_for(when: str, operator: str) -> bool:
     """True if a registration is only made where its operator is there."""
-    question = _question(operator)
-    return question in when and f"not {question}" not in when
+    return _question(operator) in when.split(" and ")
 
 
 def is_for_absent(when: str, operator: str) -> bool:
     """True if a registration is only made where its operator is not there."""
-    return f"not {_question(operator)}" in when
+    return f"not {_question(operator)}" in when.split(" and ")
 
 
 def _question(operator: str) -> str:

@@ -160,5 +160,5 @@ def _cut(name: str, room: int, end: int) -> list[int | None]:
 
 
 def _shape(name: str, room: int, end: int) -> str:
-    """What is seen of a long name."""
+    """The visible part of a long name."""
     return "".join("…" if at is None else name[at] for at in _cut(name, room, end))

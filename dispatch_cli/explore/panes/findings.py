@@ -114,7 +114,7 @@ class FindingsPane(DocumentPane):
             self.notify("There is no fix here that can be tried.")
 
     def action_details(self) -> None:
-        """What the check of the finding under the cursor demands, and the fix."""
+        """Show the documentation of the finding's check, and the fix."""
         target = self.view.target
         if self._is_finding(target):
             self.app.push_screen(DocumentScreen("esc closes", finding_details(target[0], self._edits())))

@@ -86,7 +86,7 @@ class TracePane(DocumentPane):
 
     @property
     def remark(self) -> str:
-        """What is shown of the answer."""
+        """The filter of the answer, in words."""
         if self.answer is not None and _lines(self.answer.report) == MOST_LINES:
             return f"(prints all lines; here the first {MOST_LINES:,}: t and v choose calls)"
         return super().remark

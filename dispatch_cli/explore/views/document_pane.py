@@ -55,7 +55,7 @@ class DocumentPane(Pane):
     # what a view defines
 
     def depends(self) -> tuple[Any, ...]:
-        """What the answer depends on, beside the state: parts of the spot, and choices of the user."""
+        """The parts of the spot, and the choices of the user, on which the answer depends beside the state."""
         return ()
 
     def begin(self) -> None:
@@ -180,7 +180,7 @@ class DocumentPane(Pane):
         return replace(block, rows=[row for row in block.rows if has_words(" ".join(_texts(block, row)), self.words)])
 
     def chosen(self) -> Iterator[str]:
-        """What is shown of the answer, in words; nothing for all."""
+        """The filter of the answer, in words; nothing for all."""
         if self.words:
             yield f"with “{self.words}”"
 

@@ -1,1 +1,1 @@
-"""What all readers of files share: problems, budgets, and a record of what was read."""
+"""Problems, budgets and a record of what was read, for all readers of files."""

@@ -1,1 +1,1 @@
-"""What is found in source files, and the settings for reading them."""
+"""Registrations in source files, and the settings for reading them."""

@@ -63,7 +63,7 @@ def simulate_higher_order(
 
 
 _Ran = tuple[HigherOrderHop, KernelStep]
-"""What ran at a point, and its step."""
+"""An implementation that ran at a point, and its step."""
 
 
 class _HigherOrderCallee:

@@ -153,10 +153,10 @@ class Bindings:
                 owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self._torch.removed_python_kernel(owner, key, target)
-                elif (isinstance(owner, dict) and isinstance(key, str)) or (
-                    isinstance(owner, dict | list) and isinstance(key, int)
-                ):
-                    with suppress(LookupError):
+                elif isinstance(owner, dict) and isinstance(key, str | int):
+                    removed = owner.pop(key, None)
+                elif isinstance(owner, list) and isinstance(key, int):
+                    with suppress(IndexError):
                         removed = owner.pop(key)
                 else:
                     self.assign(target.value, Opaque(target), scope)
