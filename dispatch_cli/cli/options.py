@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -403,25 +403,29 @@ def _defaults_near(file: str) -> CheckSettings | None:
     return read_project(Path(paths.shown(str(project))), only=("privateuse1", "base"))
 
 
-def warn_of_overrides(state: State, color: str = "auto") -> None:
-    """Say on standard error which registrations took the place of another."""
-    if state.overrides:
+def warn_of_overrides(state: State, color: str = "auto", names: Collection[OperatorName] | None = None) -> None:
+    """Say on standard error which registrations took the place of another. names: the operators; None for all."""
+    registrations = [entry for entry in state.overrides if names is None or entry.operator in names]
+    if registrations:
         from dispatch_cli.render.problems import overrides
 
-        warn(overrides(state), color)
+        warn(overrides(registrations, _checks_command("overridden-kernel", "--severity", "info", "--full")), color)
 
 
 def note_conditions(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
     """Say on standard error for which conditions an answer about operators holds, where they have conditions.
 
-    Also said is what the answer leaves out, because PyTorch refuses it.
+    Also said is what the answer leaves out, because PyTorch refuses it; about one operator, what may concern it.
     """
-    if state.refused or state.variants is not None:
+    refused = state.refused
+    if len(names) == 1:
+        refused = tuple(item for item in refused if item.operator is None or item.operator == str(names[0]))
+    if refused or state.variants is not None:
         from dispatch_cli.answers.shared.conditions import shown_for
         from dispatch_cli.render.problems import notes_on_conditions
 
         why = _checks_command("refused-registration", "--severity", "info")
-        warn(notes_on_conditions(state.refused, shown_for(state, names), why), color)
+        warn(notes_on_conditions(refused, shown_for(state, names), why), color)
 
 
 def _checks_command(check: str, *more: str) -> str:

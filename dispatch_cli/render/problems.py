@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.answers.shared.conditions import ShownFor
 from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.reading.problem import Problem, Related
@@ -46,19 +45,18 @@ def sheet(report: ProblemsReport) -> Sheet:
     return Sheet(("code", "message", "hint", "declared_at"), rows)
 
 
-def overrides(state: State) -> Iterator[Block]:
+def overrides(registrations: Sequence[Registration], whole: str) -> Iterator[Block]:
     """PyTorch's warning for each registration that overrides another, naming the kernel it really replaces.
 
-    Of very many the first are shown, and the others counted.
+    Of very many the first are shown, and the others counted. whole: the command line that shows them all.
     """
-    for registration in state.overrides[:MAX_OVERRIDES]:
+    for registration in registrations[:MAX_OVERRIDES]:
         yield from _override(registration)
-    more = len(state.overrides) - MAX_OVERRIDES
+    more = len(registrations) - MAX_OVERRIDES
     if more > 0:
         text = f"[override]: {plural(more, 'registration')} more override another"
         yield _head(None, Run("warning", Tone.WARN), text)
-        help_text = "`dispatch-cli check-invariants --select overridden-kernel` shows them all"
-        yield Paragraph((Run("help: ", Tone.ALIAS), Run(help_text)), indent=2, hang=6)
+        yield Paragraph((Run("help: ", Tone.ALIAS), Run(f"`{whole}` shows them all")), indent=2, hang=6)
 
 
 def _problem(problem: Problem) -> Iterator[Block]:

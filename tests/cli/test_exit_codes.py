@@ -135,3 +135,26 @@ def test_a_full_disk() -> None:
         )
     assert done.returncode == 2
     assert done.stderr.endswith(b"Error: cannot write to standard output: No space left on device\n")
+
+
+def test_an_answer_about_one_operator_warns_of_its_overrides_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    define = "".join(f'  m.def("{name}(Tensor x) -> Tensor");\n' for name in ("f", "g", "h", "h"))
+    library = f"TORCH_LIBRARY(my, m) {{\n{define}}}\n"
+    old, new = (
+        f'TORCH_LIBRARY_IMPL(my, CPU, m) {{ m.impl("f", &f_{age}); m.impl("g", &g_{age}); }}\n'
+        for age in ("old", "new")
+    )
+    (tmp_path / "a.cpp").write_text(library + old, encoding="utf-8")
+    (tmp_path / "b.cpp").write_text(new, encoding="utf-8")
+    for command in (("resolve", "my::f", "--tensor", "cpu"), ("table", "--op", "my::f"), ("register", "--op", "my::f")):
+        result = call(*command, "a.cpp", "b.cpp")
+        assert result.err.count("warning[override]: my::f: Overriding") == 1
+        assert "my::g" not in result.err and "PyTorch refuses" not in result.err
+    for command in (("explain", "my::f", "CPU"), ("support",), ("coverage", "CPU")):
+        assert "warning[override]" not in call(*command, "a.cpp", "b.cpp").err
+    everything = call("register", "a.cpp", "b.cpp").err
+    assert everything.count("warning[override]") == 2
+    assert "PyTorch refuses 1 registration" in everything

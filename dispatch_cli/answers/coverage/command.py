@@ -18,7 +18,6 @@ from dispatch_cli.cli.options import (
     note_conditions,
     source_options,
     state_or_newest,
-    warn_of_overrides,
 )
 from dispatch_cli.cli.output import Output, output_options, say, say_written, show
 from dispatch_cli.cli.source_reading import source_arguments
@@ -99,7 +98,6 @@ def command(
     backend = _backend(state, text)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older)
     from dispatch_cli.answers.coverage.report import coverage_report
     from dispatch_cli.engine.coverage.answers import Service
@@ -135,7 +133,6 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
     state = state_or_newest(source)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
     report = overview_report(state, names, ops, tags, arguments)
     show(report, out)

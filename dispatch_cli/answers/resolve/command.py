@@ -123,8 +123,9 @@ def command(
     state = state_or_newest(source, devices if options.device is None else [*devices, options.device])
     report = call_report(state, CallRequest(operator, tensors, options, keyset, contexts))
     if isinstance(report, ResolveReport):
-        note_conditions(state, [OperatorName.parse(report.operator)])
-    warn_of_overrides(state, out.color)
+        name = OperatorName.parse(report.operator)
+        note_conditions(state, [name])
+        warn_of_overrides(state, out.color, {name})
     show(report, out, full=full)
     if report.fails:
         raise click.exceptions.Exit(EXIT_CALL_FAILS)

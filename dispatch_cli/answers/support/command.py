@@ -17,7 +17,6 @@ from dispatch_cli.cli.options import (
     load_state,
     note_conditions,
     source_options,
-    warn_of_overrides,
 )
 from dispatch_cli.cli.output import Output, output_options, say_written, show, write
 from dispatch_cli.cli.source_reading import source_arguments
@@ -86,7 +85,6 @@ def command(
     state = load_state(source, ops=ops)
     names = chosen_operators(state, ops, own=True)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
     columns = _columns(state, names, devices, contexts, tensors)
     from dispatch_cli.answers.support.report import support_report
     from dispatch_cli.engine.support.verdicts import support_rows

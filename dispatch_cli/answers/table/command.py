@@ -70,7 +70,7 @@ def command(
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher.universe, key_globs)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
+    warn_of_overrides(state, out.color, {*names})
     universe = state.dispatcher.universe
     if out.format == "raw":
         from dispatch_cli.render.raw import raw_tables

@@ -70,7 +70,7 @@ def command(
         return
     names, higher_order = chosen_of_both_kinds(state, ops)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
+    warn_of_overrides(state, out.color, {*names})
     if out.format == "raw":
         from dispatch_cli.render.raw import raw_registrations
 
@@ -91,7 +91,7 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], f
     assert keys is not None, "a glob is there"
     names = chosen_operators(state, ops)
     note_conditions(state, names, out.color)
-    warn_of_overrides(state, out.color)
+    warn_of_overrides(state, out.color, {*names})
     report = key_registrations_report(state, keys, names)
     if out.format == "raw":
         from dispatch_cli.answers.keys.registrations_document import raw_key_registrations
