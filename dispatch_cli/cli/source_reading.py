@@ -131,8 +131,7 @@ def command_line(command: str, files: Sequence[str], parameters: Collection[str]
     """
     from dispatch_cli.files.paths import as_argument
 
-    context = click.get_current_context(silent=True)
-    options = () if context is None else _given_options(context, parameters.__contains__)
+    options = _given_options(click.get_current_context(), parameters.__contains__)
     return shlex.join(("dispatch-cli", command, *map(as_argument, files), *options, *more))
 
 

@@ -95,5 +95,5 @@ def snapshot(state: State, guarded: Declarations | None = None) -> State:
         )
     copy = run(declarations, state.source)
     copy.variants = state.variants
-    copy.over_assumed = state.over_assumed
+    copy.start_as(state)
     return copy

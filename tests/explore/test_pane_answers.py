@@ -6,13 +6,15 @@ import random
 from pathlib import Path
 from shutil import copy
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from dispatch_cli import api
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
-from dispatch_cli.cli.options import SourceOptions
+from dispatch_cli.cli.explore import command as explore
+from dispatch_cli.cli.options import SourceOptions, load_state
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
 from dispatch_cli.explore.answers.differences import (
@@ -132,6 +134,24 @@ def test_with_what_is_being_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert_prints(answer_of_diff)
     assert answer_of_diff is not None
     assert answer_of_diff.report.counts.registrations_added == 1
+
+
+def test_findings_over_an_assumed_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another version of PyTorch may accept is as mild as in the command, with changes on trial, too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "my"\nversion = "1"\ndependencies = ["torch~=2.7.1"]\n')
+    (tmp_path / "my.cpp").write_text(
+        'TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("addmm.dtype", &addmm); m.impl("mm", &mm); }\n'
+        'TORCH_LIBRARY_FRAGMENT(aten, m) { m.def("mm(Tensor x) -> Tensor"); }\n'
+    )
+    with click.Context(explore):
+        session = Session(load_state(SourceOptions((".",), (), None, ())), (".",))
+    findings = assert_prints(original_search(session)(lambda *_: None))["findings"]
+    severities = {finding["check"]: finding["severity"] for finding in findings}
+    assert severities["dangling-implementation"] == "info" and severities["refused-registration"] == "warning"
+    session.whatif.apply(Addition(OperatorName.parse("aten::mm"), "AutogradPrivateUse1", Kernel("tried")))
+    session.whatif.write()
+    assert_prints(findings_answer(session))
 
 
 def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

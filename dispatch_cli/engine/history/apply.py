@@ -292,7 +292,7 @@ def rerun(state: State, new: Declarations) -> State:
         first = error.problems[0]
         raise Refused(_KINDS.get(first.code, Refusal.BLOCK_MISUSE), first.message) from None
     after.variants = variants
-    after.over_assumed = state.over_assumed
+    after.start_as(state)
     return after
 
 

@@ -58,6 +58,11 @@ class State:
         self._declarations = declarations
         self.refused = refused
 
+    def start_as(self, other: State) -> None:
+        """Take over how the captured state was chosen, from another state over it."""
+        self.over_assumed = other.over_assumed
+        self.elsewhere = other.elsewhere
+
     @cached_property
     def declarations(self) -> Declarations:
         """Content of the files; empty where a captured state was asked for alone."""
