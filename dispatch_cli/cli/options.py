@@ -40,8 +40,6 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
 SETTINGS = re.compile(rb"tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]", re.MULTILINE)
 """Part of a project file that has settings of this program."""
-_LOADED = "dispatch_cli.loaded"
-"""Key under which a run notes the files that it loads."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 
@@ -249,8 +247,6 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
 
     if source.files:
         source = opened_files(source)
-        if (context := click.get_current_context(silent=True)) is not None:
-            context.meta[_LOADED] = source.files
     backend = None
     try:
         project = project_defaults(source.files) if source.project is None else source.project
@@ -278,6 +274,7 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
             privateuse1=name,
             when=choices(source.when),
         )
+        state.named_files = source.files
         if assumed is not None and state.over_assumed:
             say_assumed(assumed)
             state.elsewhere = state_with
@@ -409,7 +406,9 @@ def warn_of_overrides(state: State, color: str = "auto", names: Collection[Opera
     if registrations:
         from dispatch_cli.render.problems import overrides
 
-        warn(overrides(registrations, _checks_command("overridden-kernel", "--severity", "info", "--full")), color)
+        warn(
+            overrides(registrations, _checks_command(state, "overridden-kernel", "--severity", "info", "--full")), color
+        )
 
 
 def note_conditions(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
@@ -418,20 +417,23 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
     Also said is what the answer leaves out, because PyTorch refuses it; about one operator, what may concern it.
     """
     refused = state.refused
+    if refused:
+        from dispatch_cli.checks.catalogue.refused_registration import is_expected
+
+        refused = tuple(item for item in refused if not is_expected(item))
     if len(names) == 1:
         refused = tuple(item for item in refused if item.operator is None or item.operator == str(names[0]))
     if refused or state.variants is not None:
         from dispatch_cli.answers.shared.conditions import shown_for
         from dispatch_cli.render.problems import notes_on_conditions
 
-        why = _checks_command("refused-registration", "--severity", "info")
+        why = _checks_command(state, "refused-registration", "--severity", "info")
         warn(notes_on_conditions(refused, shown_for(state, names), why), color)
 
 
-def _checks_command(check: str, *more: str) -> str:
-    """The command line that runs a check on the files that were loaded last."""
-    files = click.get_current_context().meta.get(_LOADED, ())
-    return command_line("check-invariants", files, SOURCE_PARAMETERS, "--select", check, *more)
+def _checks_command(state: State, check: str, *more: str) -> str:
+    """The command line that runs a check on the files of a state."""
+    return command_line("check-invariants", state.named_files, SOURCE_PARAMETERS, "--select", check, *more)
 
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:

@@ -270,6 +270,14 @@ def test_command_lines_in_notes_can_be_pasted() -> None:
         assert "error[refused-registration]: PyTorch refuses this registration" in call(*why).out
 
 
+def test_a_refusal_that_the_sources_expect_is_not_noted() -> None:
+    define = 'torch.library.define("aten::mm", "(Tensor x) -> Tensor")\n'
+    Path("src/f.py").write_text(f"import torch\n\n{define}")
+    assert "note: PyTorch refuses 1 registration" in call("table", "src").err
+    Path("src/f.py").write_text(f"import torch\n\ntry:\n    {define}except RuntimeError:\n    pass\n")
+    assert "note: PyTorch refuses" not in call("table", "src").err
+
+
 def test_an_option_that_was_given_is_not_suggested() -> None:
     Path("src/g.cpp").write_text('#ifdef A\nTORCH_LIBRARY_IMPL(my, XPU, m) { m.impl("f", &f_xpu); }\n#endif\n')
     checks = ("check-invariants", "src", "--fail-on", "none")

@@ -58,6 +58,7 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.conditions.simplify import text_of_all
+from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.names import OperatorName
 
 SIGNATURE_MISMATCH = "signature-mismatch"
@@ -70,10 +71,22 @@ UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
 
+def is_expected(item: RefusedDeclaration) -> bool:
+    """True if the sources ask first whether the operator is there, and so do not make the refused registration."""
+    if item.operator is None:
+        return False
+    when = text_of_all(item.when)
+    if item.code == UNKNOWN_OPERATOR:
+        return asks_for(when, item.operator)
+    return item.code == DUPLICATE_DEFINITION and is_for_absent(when, item.operator)
+
+
 def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is refused."""
     for item in view.state.refused:
         if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
+            continue
+        if is_expected(item):
             continue
         message = " ".join(item.message.split())
         finding = CHECK.finding(
@@ -87,11 +100,7 @@ def find(view: View) -> Iterator[Finding]:
         )
         when = text_of_all(item.when)
         if item.code == UNKNOWN_OPERATOR and item.operator is not None:
-            if asks_for(when, item.operator):
-                continue
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator))
-        if item.code == DUPLICATE_DEFINITION and item.operator is not None and is_for_absent(when, item.operator):
-            continue
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         yield finding._replace(when=when or None)

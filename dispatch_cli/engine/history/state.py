@@ -35,9 +35,11 @@ class State:
     over_assumed: that state is the newest embedded one, because no option or file named one.
     unchanged: the state without the changes that led to it, where that is known; `without_changes` works it out.
     elsewhere: gives the name of another captured state that has an operator, where nobody named this one.
+    named_files: the files, as the user named them.
     """
 
     over_assumed = False
+    named_files: tuple[str, ...] = ()
     elsewhere: Callable[[str], str | None] | None = None
     variants: Variants | None = None
     unchanged: State | None = None
