@@ -242,7 +242,7 @@ def not_understood_entry(row: NotUnderstood) -> Data:
         "text": one_line(row.text) or NO_TEXT,
         "reason": one_line(row.why) or "not said",
     }
-    return entry | ({"bound": True} if row.bound else {})
+    return entry | ({"bound": True} if row.bound else {}) | ({"unread": True} if row.unread else {})
 
 
 def called_function_entry(function: CalledFunction) -> Data:

@@ -17,6 +17,7 @@ from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.document import with_not_understood
 from dispatch_cli.extract.given_names import backend_names as read_backend_names
 from dispatch_cli.extract.given_names import imported_names, of_package, without_names
+from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import NO_TEXT
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
@@ -271,8 +272,7 @@ def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
 def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
-    too_large = tuple(map(_unread, (part for part in walked.left_out if part.reason in BOUNDS)))
-    written: dict[str, Any] = with_not_understood(data["document"], too_large)
+    written: dict[str, Any] = with_not_understood(data["document"], tuple(_unread(walked, broken)))
     return SourceRun(
         document=written,
         blocks=blocks,
@@ -297,13 +297,21 @@ def _statement(entry: dict[str, Any]) -> NotUnderstood:
         raise ValueError(entry["at"])
     conditions = map(parse_condition, (when,) if isinstance(when, str) else when)
     text = "" if entry["text"] == NO_TEXT else entry["text"]
-    return NotUnderstood(at, text, entry["reason"], tuple(conditions), entry.get("bound", False))
+    bound, unread = (entry.get(name, False) for name in ("bound", "unread"))
+    return NotUnderstood(at, text, entry["reason"], tuple(conditions), bound, unread)
 
 
-def _unread(part: LeftOut) -> NotUnderstood:
-    """The statement for a file or folder that a bound leaves out."""
-    why = f"{part.reason.value}: {part.detail}" if part.detail else part.reason.value
-    return NotUnderstood(Span(part.path, 1, 1), "", why, bound=True)
+def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:
+    """The statements for what a bound leaves out, for code that cannot be opened, and for broken declarations."""
+    for part in walked.left_out:
+        bound = part.reason in BOUNDS
+        unread = part.reason is WhyLeftOut.UNREADABLE and not part.is_folder and is_code(part.path)
+        if bound or unread:
+            why = f"{part.reason.value}: {part.detail}" if part.detail else part.reason.value
+            yield NotUnderstood(Span(part.path, 1, 1), "", why, bound=bound, unread=unread)
+    for file in walked.files.get(SourceKind.DECLARATIONS, ()):
+        if file in broken:
+            yield NotUnderstood(broken[file].span or Span(file, 1, 1), "", broken[file].message, unread=True)
 
 
 def _broken(problem: Problem) -> LeftOut:

@@ -201,7 +201,7 @@ class Undecided(NamedTuple):
 class UnreadStatement(NamedTuple):
     """A statement in sources that was not understood.
 
-    text: the statement, shortened. why: a sentence. bound: as in `NotUnderstood`.
+    text: the statement, shortened. why: a sentence. bound, unread: as in `NotUnderstood`.
     """
 
     at: Span
@@ -209,6 +209,7 @@ class UnreadStatement(NamedTuple):
     why: str
     when: tuple[Condition, ...] = ()
     bound: bool = False
+    unread: bool = False
 
 
 class RefusedDeclaration(NamedTuple):

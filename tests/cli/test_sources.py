@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from dispatch_cli.cli import source_reading
+from dispatch_cli.declarations import source
 from tests.cli.support import call
 
 CPP = """// registrations
@@ -128,6 +130,67 @@ def test_strict() -> None:
     assert "note: 1 statement not understood: `dispatch-cli extract src` lists all\n" in call("table", "src").err
     strict = call(*checks)
     assert strict.code == 1 and strict.out == call(*checks[:-1]).out
+
+
+NOT_PYTHON = """import torch
+
+
+@torch.library.custom_op("my::b", mutates_args=())
+def b(x: torch.Tensor -> torch.Tensor:
+    return x
+"""
+
+
+def test_files_that_cannot_be_read_are_findings(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "src" / "bad.py").write_text(NOT_PYTHON)
+    (tree / "src" / "x.yaml").write_text("dispatch: 1\noperators:\n\t- my::c\n")
+    (tree / "src" / "closed.cpp").write_text(CPP)
+    (tree / "src" / "closed.yaml").write_text("dispatch: 1\n")  # a file of YAML that may be about anything
+    read = source.read_plain
+
+    def read_but_closed(name: str, *rest: Any) -> bytes:
+        if "closed" in name:
+            raise source.SourceError("unreadable-file", f"{name} cannot be read: permission denied")
+        return read(name, *rest)
+
+    monkeypatch.setattr("dispatch_cli.declarations.source.read_plain", read_but_closed)
+    monkeypatch.setattr("dispatch_cli.declarations.source.read_start", read_but_closed)
+    places = ["src/bad.py:5:1", "src/closed.cpp:1:1", "src/x.yaml:3:1"]
+    result = call("check-invariants", "src", "--select", "unread-sources")
+    assert result.code == 1
+    findings = [line.partition(": ") for line in result.out.splitlines() if "warning[unread-sources]" in line]
+    assert [place for place, _, _ in findings] == places
+    assert "bad.py could not be read: it is not valid Python" in findings[0][2]
+    assert "closed.cpp could not be read: permission denied" in findings[1][2]
+    assert "x.yaml could not be read: a tab cannot indent YAML" in findings[2][2]
+    data = json.loads(call("check-invariants", "src", "--format", "json").out)
+    assert data["unread_files"] == 3 and data["counts"]["warning"] == 3
+    assert call("check-invariants", "src", "--format", "github").out.count("::warning file=src/") == 3
+    accepted = call("check-invariants", "src", "--ignore", "unread-sources")
+    assert accepted.code == 0
+    assert (
+        "All checks passed but for 4 infos (--severity info shows all), and 3 files could not be read" in accepted.out
+    )
+    selected = call("check-invariants", "src", "--select", "DC101")
+    assert selected.code == 0
+    assert "All checks passed, but 3 files could not be read: 2 operators, 1 check" in selected.out
+    (tree / "e.yaml").write_text(call("extract", "src").out)
+    again = call("check-invariants", "e.yaml", "--select", "unread-sources")
+    assert again.code == 1 and all(f"{place}: warning" in again.out for place in places)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'from Tkinter import *\nprint "f"\nscreen.define("my::f")\n',  # Python 2, and nothing of PyTorch
+        "import torch\nprint torch.zeros(2)\n",  # nothing that registers
+        'import torch\n@torch.library.custom_op("{{ name }}", mutates_args=())\ndef {{ name }}(x): ...\n',
+    ],
+)
+def test_broken_python_that_registers_nothing_is_no_finding(tree: Path, text: str) -> None:
+    (tree / "src" / "other.py").write_text(text)
+    result = call("check-invariants", "src")
+    assert result.code == 0 and "All checks passed" in result.out and "could not be read" not in result.out
 
 
 def test_what_is_undecided_makes_a_strict_run_fail() -> None:

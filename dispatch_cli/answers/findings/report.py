@@ -126,7 +126,8 @@ class FindingsReport:
     not_checked: what was not looked at. built: the library that declarations were compared with.
     conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
     depends on the schema was not checked. undecided: registrations in sources of which something is not known.
-    not_understood: statements in sources that may register something.
+    not_understood: statements in sources that may register something. unread_files: those of them that stand for a file
+    of which nothing could be read.
     suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
     summary: the checks that found something, with the numbers of all findings.
     affected: how many findings each operator has of each severity, listed or not.
@@ -149,6 +150,7 @@ class FindingsReport:
     unknown_schemas: tuple[str, ...]
     undecided: int
     not_understood: int
+    unread_files: int
     suppressed_count: int
     suppressed: tuple[SuppressedFinding, ...]
     summary: tuple[CheckSummary, ...]
@@ -243,6 +245,7 @@ def findings_report(
         not_checked=left_out,
         undecided=undecided,
         not_understood=not_understood,
+        unread_files=sum(statement.unread for statement in state.declarations.unread),
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
         unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),

@@ -80,20 +80,26 @@ def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
         return Run(
             f"No operator was checked: {unread} (`dispatch-cli extract` for the same sources lists what)", Tone.BAD
         )
+    tone = Tone.WARN if report.unread_files else Tone.KERNEL
     if not report.summary:
         passed = "All checks passed" if report.operators else "There is no operator to check"
-        return Run(f"{passed}: {checked}", Tone.KERNEL)
+        return Run(f"{passed}{_unread_files(report, 'but')}: {checked}", tone)
     counts = ", ".join(plural(count, severity.value) for severity, count in report.counts.items() if count)
     hidden = sum(count for severity, count in report.counts.items() if severity.rank > lowest.rank)
     if hidden:
         mildest = next(severity for severity in reversed(Severity) if report.counts[severity])
         counts += f" (--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
     if hidden == sum(report.counts.values()) and not report.failed:
-        return Run(f"All checks passed but for {counts}: {checked}", Tone.KERNEL)
+        return Run(f"All checks passed but for {counts}{_unread_files(report, 'and')}: {checked}", tone)
     affected = len(report.affected)
     where = f" in {plural(affected, 'operator')}" if affected else ""
     rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
     return Run(f"{counts}{where}; checked: {checked}{rest}", Tone.BAD if report.failed else Tone.WARN)
+
+
+def _unread_files(report: FindingsReport, word: str) -> str:
+    """The end of a sentence, after a word that joins it; empty where all files could be read."""
+    return f", {word} {plural(report.unread_files, 'file')} could not be read" if report.unread_files else ""
 
 
 def _unread(report: FindingsReport) -> str:

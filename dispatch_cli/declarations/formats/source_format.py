@@ -75,6 +75,12 @@ NOT_UNDERSTOOD = Record(
             "A bound of `extract` was reached here: part of the file is not read, or not in every case.",
             default="false",
         ),
+        Field(
+            "unread",
+            BOOLEAN,
+            "Nothing of the file could be read: it is not valid, or cannot be opened.",
+            default="false",
+        ),
     ),
 )
 FUNCTION = Record(

@@ -137,8 +137,8 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
 def read_source_comments(
     problems: Problems, steps: Iterable[Step], unread: Iterable[UnreadStatement]
 ) -> Iterator[Suppression]:
-    """The comments of the source files in which something is registered, or whose reading a bound ended; those that say
-    less are noted.
+    """The comments of the source files in which something is registered, or that are not read completely; those that
+    say less are noted.
 
     A comment speaks of its line; one that stands alone, of the next line that holds something. Where a registration
     block begins on that line, it speaks of all that is in the block.
@@ -154,7 +154,7 @@ def read_source_comments(
         if span is not None:
             last.setdefault(span.file, {})
     for statement in unread:
-        if statement.bound:
+        if statement.bound or statement.unread:
             last.setdefault(statement.at.file, {})
     for file, ends in last.items():
         yield from _comments(problems, read_lines.lines_of(file), ends, file)

@@ -49,8 +49,8 @@ def read_not_understood(context: FileContext, section: Node) -> None:
             text, reason = (text_of(problems, values.get(name)) for name in ("text", "reason"))
             at = read_place(problems, values.get(AT))
             if at is not None and text is not None and reason is not None:
-                bound = is_true(values.get("bound")) or False
-                context.unread.append(UnreadStatement(at, text, reason, context.when, bound))
+                bound, unread = (is_true(values.get(name)) or False for name in ("bound", "unread"))
+                context.unread.append(UnreadStatement(at, text, reason, context.when, bound, unread))
 
 
 def read_functions(context: FileContext, section: Node) -> None:

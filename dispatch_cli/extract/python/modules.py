@@ -51,9 +51,9 @@ class UnreadablePython(Exception):
         self.line = line
         self.bound = bound
 
-    def at_file(self, file: str) -> NotUnderstood:
-        """The file, as it is not understood."""
-        return NotUnderstood(Span(file, self.line, 1), "", self.why, bound=self.bound)
+    def at_file(self, file: str, unread: bool = False) -> NotUnderstood:
+        """The file, as it is not understood. unread: as in `NotUnderstood`."""
+        return NotUnderstood(Span(file, self.line, 1), "", self.why, bound=self.bound, unread=unread)
 
 
 def parse_python(text: str) -> ast.Module:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -43,6 +44,8 @@ _REGISTERS = (
     *("impl_abstract", ".impl(", ".define(", ".fallback(", "has_side_effect("),
 )
 """Texts of a file that may register something itself."""
+_FILLED_IN = re.compile(r"\{%|\{\{[^{}\n]+\}\}|\$\{\w")
+"""A place that a template engine fills in: a file that has one need not be Python."""
 MAX_MODULES_DEEP = 25
 """Modules that import each other, one inside the other."""
 
@@ -164,7 +167,9 @@ class PythonReader(Evaluator):
         try:
             self.run.index.facts(file)
         except UnreadablePython as error:
-            self.run.not_understood.append(error.at_file(file))
+            text = self.run.index.text(file)
+            unread = not error.bound and "torch" in text and _FILLED_IN.search(text) is None
+            self.run.not_understood.append(error.at_file(file, unread))
             return
         try:
             with self.run.work.file(file):

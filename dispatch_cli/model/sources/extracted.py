@@ -178,7 +178,7 @@ class NotUnderstood(NamedTuple):
     """A statement that may register something, and is not understood.
 
     text: the statement, shortened. why: a sentence. bound: a bound of ours was reached, so that part of the file is
-    not read, or not in every case.
+    not read, or not in every case. unread: nothing of the file could be read, and it may register something.
     """
 
     at: Span
@@ -186,6 +186,7 @@ class NotUnderstood(NamedTuple):
     why: str
     when: tuple[Condition, ...] = ()
     bound: bool = False
+    unread: bool = False
 
 
 class CalledFunction(NamedTuple):
