@@ -82,6 +82,7 @@ def report(
         unknown_schemas=(),
         undecided=0,
         not_understood=0,
+        unread_files=0,
         findings=reported(findings),
     )
 
