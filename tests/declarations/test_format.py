@@ -101,6 +101,7 @@ functions:
   - {at: "ops.py:3:1", name: register, registers: ["ops.py:4:5"]}
 not_understood:
   - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A, bound: true}
+  - {at: "y.py:3:1", text: "def f(", reason: it is not valid Python, unread: true}
 """
 BEYOND_JSON_SCHEMA = {
     *("places and conditions", "bad name", "func is a name", "bad schema plain", "bad schema quoted"),
