@@ -110,7 +110,7 @@ def test_guards_hold_where_it_is_not_known_unless_they_say_otherwise(guard: str,
 
 
 def test_a_backend_that_the_build_lacks_is_said_until_its_overlay_is_loaded() -> None:
-    """Where no state is named, the overlay is assumed for a device or key that only it has."""
+    """The overlay is assumed for a device or key that only it has, unless a state is named."""
     add, both, base = "aten::add.Tensor", " ".join(BOTH), BOTH[:2]
     sentence = "The build of torch-2.15 has no kernels at MPS"
     asked = (("explain", add, "MPS"), ("resolve", add, "--tensor", "mps:0"), ("coverage", "MPS", "--op", add))

@@ -137,7 +137,7 @@ def test_with_what_is_being_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_findings_over_an_assumed_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What another version of PyTorch may accept is as mild as in the command, with changes on trial, too."""
+    """Registrations that another PyTorch may accept are as mild as in the command, with changes on trial, too."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "my"\nversion = "1"\ndependencies = ["torch~=2.7.1"]\n')
     (tmp_path / "my.cpp").write_text(

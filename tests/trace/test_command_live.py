@@ -103,7 +103,7 @@ def test_the_last_recording_and_what_it_does_not_have(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_of_the_terminal(tmp_path: Path) -> None:
-    """What was called before is shown."""
+    """Calls before the interrupt are shown."""
     source = "import time, torch\ntorch.sin(torch.ones(2))\nprint('ready', flush=True)\ntime.sleep(60)\n"
     process = subprocess.Popen(
         command(tmp_path, source),

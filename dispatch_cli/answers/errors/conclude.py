@@ -159,8 +159,8 @@ def device_of(universe: Universe, key: str) -> str | None:
 
 def _is_built(state: State, backend: str | None) -> bool:
     """True if the state has a backend: it can make tensors of it."""
-    made = backend in state.dispatcher.universe.backends and EMPTY in state.dispatcher
-    return made and state.dispatcher.table(EMPTY)[backend or ""].rule is Rule.KERNEL
+    is_there = backend in state.dispatcher.universe.backends and EMPTY in state.dispatcher
+    return is_there and state.dispatcher.table(EMPTY)[backend or ""].rule is Rule.KERNEL
 
 
 def _is_pytorchs(state: State, name: OperatorName) -> bool:
