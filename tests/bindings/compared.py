@@ -122,12 +122,21 @@ ON_PURPOSE = (
         "value: |TypeError: '.*': ",
         ("C._dispatch_keys('cpu')",),
     ),
+    # what PyTorch reads there is not initialised: whether it crashes depends on the machine
     OnPurpose(
-        "PyTorch's process ends with a crash; the call is refused",
-        "",
-        CRASH,
-        "[A-Za-z]*Error: .",
+        "PyTorch reads the namespace of a block for all namespaces, which has none; the call is refused",
+        r"\.impl",
+        f"{CRASH}|value: <DispatchModule>",
+        r"RuntimeError: impl\(.* can only have a fallback",
         ("m = C._dispatch_library('IMPL', '_', '')", "m.impl_t_t('op')"),
+        before=r"_dispatch_library\('IMPL', '_'",
+    ),
+    OnPurpose(
+        "PyTorch reads the kernel of an operator that does not exist; the call is refused",
+        r"_dispatch_kernel_for_dispatch_key_is_fallthrough\(",
+        f"{CRASH}|value: (True|False)",
+        "RuntimeError: operator .* does not exist",
+        ("C._dispatch_kernel_for_dispatch_key_is_fallthrough('default', 'CPU')",),
     ),
     OnPurpose(
         "every key of the universe is a member of the enum; PyTorch's lacks some, which have a name only in C++",
