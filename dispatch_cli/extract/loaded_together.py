@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import PurePath
@@ -29,6 +29,12 @@ _CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|exte
 _CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
 _PYTHON_LIST = re.compile(r"\[((?:(?!\bif\b)[^\[\]])*)\]")
 _PYTHON_NAME = re.compile(r"[\"']([^\"'\n]*)[\"']")
+_EXTENSION = re.compile(
+    r"\b\w*Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']\s*,\s*(?:sources\s*=\s*)?"
+    + _PYTHON_LIST.pattern
+    + r"\s*[,)]"
+)
+"""An extension module of ``setup.py``: its name, and the list of its sources."""
 _SOURCE_NAME = re.compile(r"[\w./+*-]+\.(?:c|cc|cpp|cxx|cu|hip|mm|mu|mlu|sycl|\w{1,2}\*)(?![\w.])")
 _REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
 """Signs that something named in a list is taken out of it."""
@@ -40,11 +46,20 @@ class ModuleImports:
     def __init__(self, sources: Sources) -> None:
         self._files: Sequence[str] = sources.files.get(SourceKind.PYTHON, ())
         self._sources = sources
+        self._index = ModuleIndex(self._files, sources)
         self._loading: dict[str, frozenset[str]] = {}
 
     def load_both(self, file: str, other: str) -> bool:
         """True if there is a module that loads both, itself among them."""
         return not self._modules_that_load(file).isdisjoint(self._modules_that_load(other))
+
+    def load_extension(self, file: str, name: str) -> bool:
+        """True if a module that loads a file, itself among them, imports the extension module of this name."""
+        return any(
+            name == (_absolute(self._index.dotted(module), module, dots, imported) if dots else imported)
+            for module in self._modules_that_load(file)
+            for dots, imported in _imports(self._index, module)
+        )
 
     def _modules_that_load(self, file: str) -> frozenset[str]:
         if file not in self._loading:
@@ -59,11 +74,10 @@ class ModuleImports:
     @cached_property
     def _importers(self) -> dict[str, set[str]]:
         """The modules that import each module directly."""
-        index = ModuleIndex(self._files, self._sources)
         importers: dict[str, set[str]] = {}
         for file in self._files:
-            for target in (*_packages(index, file), *_imported(index, file)):
-                if target != file:
+            for target in (*_packages(self._index, file), *_imported(self._index, file)):
+                if target is not None and target != file:
                     importers.setdefault(target, set()).add(file)
         return importers
 
@@ -78,7 +92,13 @@ def _packages(index: ModuleIndex, file: str) -> Iterator[str]:
             yield package
 
 
-def _imported(index: ModuleIndex, file: str) -> Iterator[str]:
+def _imported(index: ModuleIndex, file: str) -> Iterator[str | None]:
+    for dots, name in _imports(index, file):
+        yield index.relative(file, dots, name) if dots else index.absolute(name, file)
+
+
+def _imports(index: ModuleIndex, file: str) -> Iterator[tuple[int, str]]:
+    """The modules that a module may import when it is loaded: the dots before the name, and the name."""
     try:
         text = index.text(file)
     except UnreadablePython:
@@ -86,16 +106,21 @@ def _imported(index: ModuleIndex, file: str) -> Iterator[str]:
     for match in _IMPORT.finditer(text):
         dots, module, names, modules = match.groups()
         if modules is not None:
-            targets: Iterable[str | None] = (
-                index.absolute(name, file) for whole in _names(modules) for name in _with_packages(whole)
-            )
+            yield from ((0, name) for whole in _names(modules) for name in _with_packages(whole))
         elif dots:
             inner = [f"{module}.{name}" if module else name for name in _names(names)]
-            targets = (index.relative(file, min(len(dots), MAX_PARTS), name) for name in (module or "", *inner))
+            yield from ((min(len(dots), MAX_PARTS), name) for name in (module or "", *inner))
         else:
-            inner = [*_with_packages(module), *(f"{module}.{name}" for name in _names(names))]
-            targets = (index.absolute(name, file) for name in inner)
-        yield from (target for target in targets if target is not None)
+            yield from (
+                (0, name) for name in (*_with_packages(module), *(f"{module}.{name}" for name in _names(names)))
+            )
+
+
+def _absolute(importer: str, file: str, dots: int, name: str) -> str:
+    """The dotted name of a relative import in a module, which has a dotted name itself."""
+    parts = importer.split(".")
+    above = dots - (PurePath(inside(file)).stem == "__init__")
+    return ".".join((*parts[: len(parts) - above], name))
 
 
 def _names(text: str) -> list[str]:
@@ -110,8 +135,9 @@ def _with_packages(module: str) -> Iterator[str]:
 class LoadedTogether:
     """Knowledge of which files are loaded together.
 
-    So are two that the user names, two of one list of names in a build file, and two modules that a third one imports,
-    or that import each other.
+    So are two that the user names, two of one list of names in a build file, two modules that a third one imports, or
+    that import each other, and a module and a source of an extension of ``setup.py`` that the module, or one that loads
+    it, imports.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -127,14 +153,29 @@ class LoadedTogether:
             return True  # what torchgen makes of its YAML is part of the build
         if file in self._python and other in self._python:
             return self._imports.load_both(file, other)
+        if file in self._python or other in self._python:
+            module, source = (file, other) if file in self._python else (other, file)
+            return any(self._imports.load_extension(module, name) for name in self._extensions(source, module))
         return not self._lists.get(file, frozenset()).isdisjoint(self._lists.get(other, ()))
+
+    @cached_property
+    def _scripts(self) -> list[str]:
+        return [name for name in sorted(self._python) if kinds.is_build_script(name)]
+
+    def _extensions(self, source: str, module: str) -> Iterator[str]:
+        """The names of the extension modules that a C++ file is a source of, in build scripts above a Python file."""
+        folders = set(paths.above(paths.absolute(paths.folder_of(module))))
+        for script in self._scripts:
+            if paths.absolute(paths.folder_of(script)) in folders:
+                text = self._text_of(script)
+                names = () if _REMOVES.search(text) else _EXTENSION.finditer(text)
+                yield from (match[1] for match in names if source in self._files_in(match[2], script))
 
     @cached_property
     def _lists(self) -> dict[str, frozenset[tuple[str, int]]]:
         """The lists that name each C++ file: the build file, and the number of the list in it."""
         lists: dict[str, set[tuple[str, int]]] = {}
-        scripts = [name for name in sorted(self._python) if kinds.is_build_script(name)]
-        for name in (*self._sources.builds, *scripts):
+        for name in (*self._sources.builds, *self._scripts):
             for number, files in enumerate(self._named(name)):
                 for file in files:
                     lists.setdefault(file, set()).add((name, number))
@@ -142,14 +183,23 @@ class LoadedTogether:
 
     def _named(self, build_file: str) -> Iterator[set[str]]:
         """The C++ files that each list names in words; variables, globs and conditions are not followed."""
-        try:
-            text = _COMMENT.sub("", self._sources.read(build_file))
-        except SourceError:
-            return
-        listed, named = (_PYTHON_LIST, _PYTHON_NAME) if build_file in self._python else (_CMAKE_LIST, _CMAKE_NAME)
-        folder = paths.folder_of(build_file)
+        text = self._text_of(build_file)
+        listed = _PYTHON_LIST if build_file in self._python else _CMAKE_LIST
         for names in () if _REMOVES.search(text) else listed.finditer(text):
-            yield {paths.normal(paths.join(folder, name)) for name in named.findall(names[1])} & self._sources.headers
+            yield self._files_in(names[1], build_file)
+
+    def _text_of(self, build_file: str) -> str:
+        """The text of a build file without its comments; empty where it cannot be read."""
+        try:
+            return _COMMENT.sub("", self._sources.read(build_file))
+        except SourceError:
+            return ""
+
+    def _files_in(self, names: str, build_file: str) -> set[str]:
+        """The C++ files in a list of a build file."""
+        named = _PYTHON_NAME if build_file in self._python else _CMAKE_NAME
+        folder = paths.folder_of(build_file)
+        return {paths.normal(paths.join(folder, name)) for name in named.findall(names)} & self._sources.headers
 
 
 def unlisted(walked: Walked) -> list[str]:

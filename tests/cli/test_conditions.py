@@ -189,6 +189,29 @@ def test_modules_that_one_module_imports(files: dict[str, str], known: bool, mak
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
+SETUP = 'setup(ext_modules=[CppExtension("p._C", ["csrc/one.cpp"])])\n'
+
+
+@pytest.mark.parametrize(
+    ("setup", "package", "known"),
+    [
+        (SETUP, "from . import _C, two\n", True),
+        (SETUP, "import p._C\nfrom p.two import f\n", True),
+        (SETUP, "from ._C import f\nfrom . import two\n", True),
+        (SETUP, "try:\n    from . import _C\nexcept ImportError:\n    from . import two\n", False),
+        (SETUP, "from . import two\n", False),
+        (SETUP, "from .. import _C\nfrom . import two\n", False),
+        (SETUP.replace("p._C", "p._other"), "from . import _C, two\n", False),
+        (SETUP.replace("one", "three"), "from . import _C, two\n", False),
+        (SETUP.replace("]", "] if x else []"), "from . import _C, two\n", False),
+    ],
+)
+def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: str, known: bool, make: Make) -> None:
+    text = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
+    make({"csrc/one.cpp": ONE, "setup.py": setup, "p/__init__.py": package, "p/two.py": text})
+    assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
+
+
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:
     make(
         {
