@@ -233,3 +233,44 @@ def test_a_constant_names_the_backend_at_privateuse1(tmp_path: Path) -> None:
     result = call("explain", "mine::f", "PrivateUse1", str(tmp_path), "--format", "json")
     answer = json.loads(result.out)["answer"]
     assert (answer["rule_number"], answer["declared_at"]["line"]) == (1, 4)
+
+
+REFUSED_CALLS = """
+import torch
+
+@torch.library.custom_op("mine::shift", mutates_args=())
+def shift(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+@shift.register_kernel("nonsense")
+def shift_none(x):
+    return x + 1
+
+@torch.library.custom_op("mine::fill_", mutates_args=("x",))
+def fill_(x: torch.Tensor) -> None:
+    x.fill_(1)
+
+fill_.register_autograd(lambda ctx, grad: grad)
+
+@torch.library.custom_op("mine::zeros", mutates_args=())
+def zeros(n: int) -> torch.Tensor:
+    return torch.zeros(n)
+
+@zeros.register_kernel(["cpu"])
+def zeros_cpu(n):
+    return torch.zeros(n)
+
+@torch.library.custom_op("mine::ones", mutates_args=(), device_types=())
+def ones(n: int) -> torch.Tensor:
+    return torch.ones(n)
+"""
+
+
+def test_a_refusal_is_at_the_call_that_pytorch_refuses(tmp_path: Path) -> None:
+    """The lines are those of the tracebacks of PyTorch 2.13."""
+    path = tmp_path / "a.py"
+    path.write_text(REFUSED_CALLS, "utf-8")
+    options = ("--select", "refused-registration", "--format", "json")
+    report = json.loads(call("check-invariants", str(path), *options).out)
+    lines = [int(finding["declared_at"]["line"]) for finding in report["findings"]]
+    assert lines == [8, 16, 22, 26]

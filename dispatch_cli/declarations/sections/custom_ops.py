@@ -15,13 +15,14 @@ from dispatch_cli.declarations.sections.torch_library import (
     CODE,
     DEFAULT,
     LibraryOperator,
+    first_of,
     library_of,
     read_autocast,
     read_backward,
     read_kernels,
     read_vmap,
 )
-from dispatch_cli.declarations.tree import Node, Sequence
+from dispatch_cli.declarations.tree import Mapping, Node, Sequence
 from dispatch_cli.model.declarations import Block, Define
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import FunctionSchema
@@ -123,8 +124,11 @@ def _register_kernels(
     """
     node = values.get("kernels")
     groups = [] if default is None else [([DEFAULT], [default])]
-    if node is not None and operator.refuse(rules.refused_devices(schema, operator.library), node):
-        return
+    if node is not None:
+        functions = [value for _, value in node.pairs] if type(node) is Mapping and default is not None else []
+        with operator.context.placed(first_of(functions[0]) if functions else node):
+            if operator.refuse(rules.refused_devices(schema, operator.library), node):
+                return
     groups += read_kernels(operator, node)
     _note_missing(operator, values, at)
     functions: dict[str, PythonFunction] = {}

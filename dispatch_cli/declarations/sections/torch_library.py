@@ -20,7 +20,7 @@ from dispatch_cli.declarations.sections.custom_op_rules import (
 )
 from dispatch_cli.declarations.sections.python_functions import PythonFunction, read_function, read_functions
 from dispatch_cli.declarations.text import parts
-from dispatch_cli.declarations.tree import Mapping, Node
+from dispatch_cli.declarations.tree import Mapping, Node, Sequence
 from dispatch_cli.model.declarations import Block, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
@@ -153,8 +153,10 @@ def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
 
 def read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
     """The field ``vmap``: the batching rule. That of ``custom_op`` is registered once, for the last function."""
-    if operator.schema is not None and operator.refuse(refused_vmap(operator.schema, operator.custom), node):
-        return
+    refused = None if operator.schema is None else refused_vmap(operator.schema, operator.custom)
+    with operator.context.placed(first_of(node)):
+        if operator.refuse(refused, node):
+            return
     functions = read_functions(operator.context.problems, operator.context.keys, node)
     for function in functions[-1:] if operator.custom else functions:
         wraps = function.wrapped(WrapKind.VMAP)
@@ -189,10 +191,16 @@ def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple
     context = operator.context
     for key, value in node.pairs if type(node) is Mapping else ():
         named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
-        devices = [text for text, place in named if is_device(operator, text, place, kernels=True)]
+        with context.placed(first_of(value)):
+            devices = [text for text, place in named if is_device(operator, text, place, kernels=True)]
         functions = read_functions(context.problems, context.keys, value)
         if devices and functions:
             yield devices, functions
+
+
+def first_of(node: Node) -> Node:
+    """The first of a list of functions, or the function that is not in a list."""
+    return node.items[0] if type(node) is Sequence and node.items else node
 
 
 def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool = False) -> bool:
@@ -223,8 +231,9 @@ def read_backward(
         return None, Wrapped(WrapKind.AUTOGRAD), None
     if operator.schema is not None:
         message = refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
-        if operator.refuse(message, node):
-            return None, Wrapped(WrapKind.AUTOGRAD), None
+        with operator.context.placed(node):
+            if operator.refuse(message, node):
+                return None, Wrapped(WrapKind.AUTOGRAD), None
     name, body = (None, None) if setup is None else (setup.name, setup.body)
     return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name), body
 
