@@ -125,8 +125,8 @@ def _register_kernels(
     node = values.get("kernels")
     groups = [] if default is None else [([DEFAULT], [default])]
     if node is not None:
-        functions = [value for _, value in node.pairs] if type(node) is Mapping and default is not None else []
-        with operator.context.placed(first_of(functions[0]) if functions else node):
+        pairs = node.pairs if type(node) is Mapping and default is not None else ()
+        with operator.context.placed(first_of(pairs[0][1]) if pairs else node):
             if operator.refuse(rules.refused_devices(schema, operator.library), node):
                 return
     groups += read_kernels(operator, node)
