@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -231,11 +231,17 @@ def _newest(source: SourceOptions, guards: Sequence[str] = (), asked: Sequence[s
     from dispatch_cli import bases
 
     base = bases.newest_for(source.universe)
-    backends = {name.removeprefix(f"{base}-"): name for name in bases.overlay_names() if name.startswith(f"{base}-")}
-    overlays = (name for backend, name in backends.items() if any(word.lower().endswith(backend) for word in asked))
-    state = _load(source._replace(bases=(base, *overlays), universe=None), guards)
+    state = _load(source._replace(bases=(base, *overlays_of(base, asked)), universe=None), guards)
     state.over_assumed = base != source.universe
     return state
+
+
+def overlays_of(base: str, asked: Sequence[str]) -> Iterator[str]:
+    """The overlays of an embedded state for the backends that are asked for by keys and devices."""
+    from dispatch_cli import bases
+
+    backends = {name.removeprefix(f"{base}-"): name for name in bases.overlay_names() if name.startswith(f"{base}-")}
+    yield from (name for backend, name in backends.items() if any(word.lower().endswith(backend) for word in asked))
 
 
 def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:

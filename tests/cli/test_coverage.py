@@ -59,6 +59,20 @@ def test_served_by_nothing() -> None:
     assert len(missing["operators"]) > 5
 
 
+def test_many_operators_are_listed_where_some_are_chosen() -> None:
+    counts = call("coverage", "mps").out
+    assert counts.startswith("MPS: ") and "aten::" not in counts
+    assert "`--op '*'` lists all 3,624 operators" in counts
+    assert call("coverage", "mps", "--op", "*").out.count("\naten::") > 3_000
+    assert call("coverage", "mps", "--served-by", "fallback", "--served-by", "kernel").out.count("\naten::") == 928
+    own = call("coverage", "PrivateUse1", BACKEND)
+    assert "\naten::to_like" in own.out, "few are listed"
+
+
+def test_an_overlay_is_assumed_for_an_older_state_as_well() -> None:
+    assert data("mps", "--against", "torch-2.13")["against"] == ["torch-2.13", "torch-2.13-mps"]
+
+
 def test_what_a_newer_state_needs() -> None:
     """PyTorch 2.15 has another schema of _cdist_backward than 2.13, and linalg_polar, which 2.13 does not have."""
     ops = ("--op", "aten::_cdist*", "--op", "aten::linalg_polar*")

@@ -81,7 +81,7 @@ KINDS = (
     Kind("guards", within(f"{HEAD}guards:\n", each(f"- {GUARD}\n"))),
     Kind("findings on one line", within(f"{HEAD}guards: [", each(GUARD, ", "), "]\n")),
     Kind("operators", OPERATORS, size=40),
-    Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml"), 40),
+    Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml", "--op", "*"), 40),
     Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 20),
     Kind(

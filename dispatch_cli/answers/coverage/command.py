@@ -16,6 +16,7 @@ from dispatch_cli.cli.options import (
     filter_option,
     load_state,
     note_conditions,
+    overlays_of,
     source_options,
     state_or_newest,
 )
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "fail_under", "format_", "output", "color", "help")
+MANY = 30
+"""Operators that are listed without an option that chooses some."""
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
 
 
@@ -81,7 +84,8 @@ def command(
 
     BACKEND is a dispatch key or a device: PrivateUse1, SparseCUDA, xla, mps. Operators are served by the backend's own
     kernel, by a composite kernel, by a fallback, or by nothing, so that a call ends in an error. What composite kernels
-    call must be served too.
+    call must be served too. Without an option that chooses operators, text has the counts alone where they are many;
+    --op '*' lists all.
 
     Without BACKEND, a picture: what serves which part of each group of operators, on every backend with kernels.
 
@@ -94,11 +98,11 @@ def command(
     if out.format == "svg":
         raise click.UsageError("--format svg draws the picture of all backends: leave BACKEND out.")
     text, *files = source.files
-    state = state_or_newest(source._replace(files=tuple(files)))
+    state = state_or_newest(source._replace(files=tuple(files)), (text,))
     backend = _backend(state, text)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
-    against = None if older is None else _older(state, source._replace(files=tuple(files)), older)
+    against = None if older is None else _older(state, source._replace(files=tuple(files)), older, text)
     from dispatch_cli.answers.coverage.report import coverage_report
     from dispatch_cli.engine.coverage.answers import Service
 
@@ -110,7 +114,8 @@ def command(
         served_by=tuple(Service(service) for service in dict.fromkeys(served_by)),
         against=against,
     )
-    show(report, out)
+    is_whole = out.format == "text" and not (ops or tags or served_by or older)
+    show(report, out, most=MANY if is_whole else None)
     if out.file is not None:
         from dispatch_cli.answers.coverage.wording import served_share
 
@@ -172,9 +177,10 @@ def _backend(state: State, text: str) -> CoveredBackend:
     raise click.BadParameter(f"{text[:200]!r} is no backend of {universe.name}.{hint}", param_hint="'BACKEND'")
 
 
-def _older(state: State, source: SourceOptions, name: str) -> State:
+def _older(state: State, source: SourceOptions, name: str, backend: str) -> State:
     """The older embedded state, with the files over it; exits with 2 for what is no embedded state."""
-    older = load_state(source._replace(bases=(name,), universe=None, keys=()))
+    overlays = overlays_of(name, (backend,)) if len(state.over) > 1 else ()
+    older = load_state(source._replace(bases=(name, *overlays), universe=None, keys=()))
     if older.dispatcher.universe.name == state.dispatcher.universe.name and older.over == state.over:
         raise click.BadParameter(f"{name} is the state itself.", param_hint="'--against'")
     return older

@@ -50,8 +50,9 @@ class Counted(NamedTuple):
     served: int = 0
 
 
-def document(report: CoverageReport) -> Iterator[Block]:
-    """The counts, then the operators."""
+def document(report: CoverageReport, *, most: int | None = None) -> Iterator[Block]:
+    """The counts, then the operators. most: operators that are listed; of more, none is. None: all are."""
+    is_listed = most is None or len(report.operators) <= most
     share = served_share(report)
     answer = share if report.against is None else _needed(report, report.against)
     yield Paragraph((Run(f"{report.backend.key}: ", Tone.HEAD), Run(answer)), kind=ParagraphKind.TITLE, is_verdict=True)
@@ -75,8 +76,9 @@ def document(report: CoverageReport) -> Iterator[Block]:
         yield Paragraph(f"{len(report.operators):,} listed: served by {ways}.")
     elif any(count.service is Service.NOTHING for count in report.services):
         yield Gap()
-        yield Paragraph("`--served-by nothing` lists only those that nothing serves.")
-    if report.operators:
+        every = "" if is_listed else f"`--op '*'` lists all {len(report.operators):,} operators, "
+        yield Paragraph(f"{every}`--served-by nothing` lists only those that nothing serves.")
+    if report.operators and is_listed:
         yield Gap()
         yield TableBlock(columns(report), report.operators, narrow_note=_short_names(report.operators))
 
