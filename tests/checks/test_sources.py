@@ -274,3 +274,29 @@ def test_a_refusal_is_at_the_call_that_pytorch_refuses(tmp_path: Path) -> None:
     report = json.loads(call("check-invariants", str(path), *options).out)
     lines = [int(finding["declared_at"]["line"]) for finding in report["findings"]]
     assert lines == [8, 16, 22, 26]
+
+
+def test_a_warning_that_another_pytorch_may_not_need_names_the_one_it_rests_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text(
+        "at::Tensor f(const at::Tensor& x) { return x; }\n"
+        "TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {\n"
+        '  m.impl("nothing_like_it", &f);\n  m.impl("abss", &f);\n  m.impl("add.Tensor", &f);\n}\n'
+    )
+    select = ("--select", "dangling-implementation", "--select", "refused-registration", "--format", "json")
+    messages = {}
+    for base in ((), ("--base", "torch-2.13")):
+        findings = json.loads(call("check-invariants", str(path), *base, *select).out)["findings"]
+        messages[base] = [(finding["severity"], finding["message"].partition(": Inf")[0]) for finding in findings]
+    refused = "refuses this registration"
+    kernels = "has kernels at PrivateUse1, but nothing defines it in"
+    assert messages[()] == [
+        ("warning", f"aten::nothing_like_it {kernels} torch-2.15"),
+        ("warning", f"aten::abss {kernels} torch-2.15; did you mean aten::abs?"),
+        ("warning", f"torch-2.15 {refused}"),
+    ]
+    assert messages["--base", "torch-2.13"] == [
+        ("warning", f"aten::nothing_like_it {kernels} torch-2.13"),
+        ("warning", f"aten::abss {kernels} torch-2.13; did you mean aten::abs?"),
+        ("error", f"PyTorch {refused}"),
+    ]

@@ -94,7 +94,7 @@ def find(view: View) -> Iterator[Finding]:
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
             hint = near_names(name, defined) or _counterpart_hint(view, name)
         yield CHECK.finding(
-            f"{name} has kernels at {keys}, {outcome}{hint}{refused}",
+            f"{name} has kernels at {keys}, {outcome}{_where(view, name, outcome, severity)}{hint}{refused}",
             name,
             details=(("keys", keys), *((side.key, _signature(side)) for side in (first, other) if side is not None)),
             at=kernels[0] if kernels else None,
@@ -135,6 +135,13 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
             severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
             return NOTHING_DEFINES, TIP, severity
     return NOTHING_DEFINES, TIP, Severity.ERROR
+
+
+def _where(view: View, name: OperatorName, outcome: str, severity: Severity) -> str:
+    """The PyTorch that does not define one of its operators, where it is not sure that no other does."""
+    is_pytorchs = view.namespaces.owner(name.namespace or "") is NamespaceOwner.PYTORCH
+    rests_on_it = outcome is NOTHING_DEFINES and severity is Severity.WARNING and is_pytorchs
+    return f" in {', '.join(view.state.over)}" if rests_on_it and view.state.over else ""
 
 
 def _elsewhere(view: View, name: OperatorName) -> str | None:

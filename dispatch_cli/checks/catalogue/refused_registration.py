@@ -103,6 +103,8 @@ def find(view: View) -> Iterator[Finding]:
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator))
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
+        if finding.severity is Severity.WARNING and view.state.over:
+            finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
         yield finding._replace(when=when or None)
 
 
