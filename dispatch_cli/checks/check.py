@@ -162,6 +162,10 @@ class Check:
         """The group that its code names."""
         return Group(self.code[:3])
 
+    def unmet(self, view: View) -> Need | None:
+        """The first need that a view does not meet; None where the check can be run."""
+        return next((need for need in self.needs if not _is_met(need, view)), None)
+
     def finding(
         self,
         message: str,
@@ -211,3 +215,13 @@ class Check:
             related=(*finding.related, Related(words, registration.at)),
             tip=_DECIDE if finding.tip is None else f"{_DECIDE}; if that is not it, {finding.tip}",
         )
+
+
+def _is_met(need: Need, view: View) -> bool:
+    match need:
+        case Need.PYTORCH:
+            return view.has_pytorch
+        case Need.FILES:
+            return view.has_files or bool(view.changes)
+        case _:
+            return view.built is not None

@@ -83,7 +83,7 @@ def run_checks(
     Errors: UnknownCheck for a suppression that names a check that is none.
     """
     # a library's drift is not looked for without one, and its suppressions may be of use
-    runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
+    runs = (check.id for check in checks if Need.BUILT not in check.needs or view.built is not None)
     suppressions = Suppressions(view, known, frozenset(runs))
     functions = FunctionIndex(view.state.declarations.functions)
     finder = Finder(view)
@@ -92,9 +92,9 @@ def run_checks(
     for position, check in enumerate(sorted(checks, key=_is_about_the_run)):
         if progress is not None:
             progress(check, position, len(checks))
-        missing = next((need for need in check.needs if not _has(view, need)), None)
-        if missing is not None:
-            idle.append((check, missing))
+        unmet = check.unmet(view)
+        if unmet is not None:
+            idle.append((check, unmet))
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
@@ -150,7 +150,7 @@ def _made(check: Check, finder: Finder, conditions: Conditions | None) -> Iterat
     """Findings of a check about the state, in all variants."""
     if conditions is None:
         return finder.find(check)
-    return conditions.find(check, finder, lambda other: all(_has(other, need) for need in check.needs))
+    return conditions.find(check, finder, lambda other: check.unmet(other) is None)
 
 
 def _each_once(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -161,13 +161,3 @@ def _each_once(findings: Iterable[Finding]) -> Iterator[Finding]:
         if same not in seen:
             seen.add(same)
             yield finding
-
-
-def _has(view: View, need: Need) -> bool:
-    match need:
-        case Need.PYTORCH:
-            return view.has_pytorch
-        case Need.FILES:
-            return view.has_files or bool(view.changes)
-        case _:
-            return view.built is not None

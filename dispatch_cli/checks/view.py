@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.files import Files, Namespaces
 from dispatch_cli.checks.undecided import UndecidedIndex
-from dispatch_cli.engine.coverage.answers import returns_tensors, takes_tensors
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader
+from dispatch_cli.engine.dispatcher.seen import OperatorHeader, returns_tensors, takes_tensors
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Plan, Table, plan
-from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import Define, Implement, PythonKernel
-from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.built import BuiltLibrary
+    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.schema import FunctionSchema
 
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.answers.explain.report import cause_of
 from dispatch_cli.answers.explain.wording import stale_sentence
-from dispatch_cli.answers.shared.notes import table_notes, takes_tensors
+from dispatch_cli.answers.shared.notes import table_notes
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text
+from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.conditions.condition import all_text

@@ -13,6 +13,12 @@ import pytest
 import yaml
 
 from dispatch_cli import universes
+from dispatch_cli.answers.explain.advice.trial import DROPPED_CALL, JUDGES, JUDGES_OF_FUNCTIONS, Trial
+from dispatch_cli.api import document_of_sources, load_state
+from dispatch_cli.checks.all_checks import CHECKS
+from dispatch_cli.model.changes.edit import Action, Edit, Function, own_kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.severity import Severity
 from tests.answers.random_declarations import changed, declared
 from tests.cli.support import call
 
@@ -195,3 +201,82 @@ def test_a_fake_kernel_of_an_operator_without_results(tmp_path: Path) -> None:
         advised.append(([edit["key"] for edit in first["edits"]], first["drops_calls"]))
     assert advised[:2] == [(["Meta"], True), (["Meta"], False)]
     assert advised[2][0][0] == "Meta" and not advised[2][1]
+
+
+NOT_BROUGHT_ABOUT = {
+    "dangling-implementation": "nothing is tried for an operator without a definition: no call of it works",
+    "refused-registration": "a change that PyTorch refuses is not tried on",
+    "unread-sources": "of files",
+    "foreign-alias-kernel": "a kernel at an alias key is proposed to the library that defines the operator",
+    "reserved-namespace": "of definitions",
+    "unknown-namespace": "looks at whole files alone",
+    "no-autocast-fallback": "looks at whole files alone",
+    "higher-order-mode": "of operators of another kind",
+    "higher-order-autograd": "of operators of another kind",
+    "drift-missing": "of a built library",
+    "drift-undeclared": "of a built library",
+    "drift-different": "of a built library",
+    "guard": "a judge where there are guards",
+    "unmatched-guard": "a guard names operators and keys, and these stay",
+    "unused-suppression": "looks at whole files alone",
+    "broken-promise": "a judge where there are promises",
+}
+"""Checks that find nothing new that is serious after a change of an operator's kernels, and the reason."""
+
+
+def test_every_check_that_a_change_can_break_judges_it() -> None:
+    """A new check has to be a judge, or to be listed with the reason why it need not be."""
+    serious_checks = {check.id for check in CHECKS if check.severity is not Severity.INFO}
+    judges = {*JUDGES, *JUDGES_OF_FUNCTIONS, DROPPED_CALL}
+    assert judges | NOT_BROUGHT_ABOUT.keys() == serious_checks
+    assert judges.isdisjoint(NOT_BROUGHT_ABOUT)
+
+
+def test_an_own_fallthrough_over_a_kernel_of_pytorch_can_be_removed(tmp_path: Path) -> None:
+    """The registration that goes is the one of the file, not the one of the state below it."""
+    operators = [{"name": "aten::bmm", "dispatch": {"CUDA": {"fallthrough": True}}}]
+    before = Applied(tmp_path, {"dispatch": 1, "extends": ["torch-2.15"], "operators": operators})
+    (advice,) = before.explain("aten::bmm", "CUDA")["advice"]
+    edits = [[(edit["action"], edit["key"]) for edit in change["edits"]] for change in advice["changes"]]
+    assert edits == [[("remove", "CUDA")], [("remove", "CUDA"), ("register", "CUDA")]]
+    for change in advice["changes"]:
+        check_change(before, "aten::bmm", change, tmp_path)
+
+
+def test_a_guard_judges_advice(tmp_path: Path) -> None:
+    operators = [{"func": "m::op(Tensor x) -> Tensor", "dispatch": {"CPU": "a", "CUDA": "b"}}]
+    document: dict[str, Any] = {"dispatch": 1, "operators": operators}
+    guarded = {**document, "guards": [{"op": "m::op", "key": "Meta", "not": "kernel"}]}
+    advised = []
+    for declarations in (document, guarded):
+        (advice,) = Applied(tmp_path, declarations).explain("m::op", "Meta")["advice"]
+        advised.append([[edit["key"] for edit in change["edits"]] for change in advice["changes"]])
+    assert advised[0] == [["Meta"], *advised[1]]
+
+
+WRITES = """
+import torch
+lib = torch.library.Library("m", "DEF")
+lib.define("op(Tensor x) -> Tensor")
+def composite(x):
+    x.add_(1)
+    return x * 2
+lib.impl("op", composite, "CompositeImplicitAutograd")
+"""
+
+
+def test_a_function_is_judged_where_a_change_registers_it(tmp_path: Path) -> None:
+    """A composite kernel may write to its argument, and a kernel for a backend may not, unless the schema says so."""
+    source = tmp_path / "source.py"
+    source.write_text(WRITES, encoding="utf-8")
+    state = load_state([document_of_sources([str(source)])])
+    trial, name = Trial(state, OperatorName.parse("m::op")), OperatorName.parse("m::op")
+    found = []
+    for edit in (
+        Edit(Action.REGISTER, name, "CPU", Function.SAME, "CompositeImplicitAutograd", "composite"),
+        own_kernel(name, "CPU"),
+    ):
+        with trial.after([edit]) as after:
+            finding = trial.new_finding(after)
+            found.append(None if finding is None else finding.check)
+    assert found == ["undeclared-write", "math-kernel-displaced"]

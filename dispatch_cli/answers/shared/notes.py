@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.table import Table, TableEntry, bypassed, unreachable_without_tensors
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL, UNDEFINED, Universe
-
-_TENSOR = re.compile(r"\bTensor\b")
 
 
 class NoteKind(Enum):
@@ -156,11 +154,6 @@ def _unreachable(
     known = not any(key in stale for key in (UNDEFINED, *universe.default_included))
     if kernels and known and not shown.isdisjoint((UNDEFINED, *kernels)):
         yield Note(NoteKind.UNREACHABLE, (UNDEFINED,), kernels)
-
-
-def takes_tensors(schema: str) -> bool:
-    arguments, _, _ = schema.partition("(")[2].rpartition(") ->")
-    return _TENSOR.search(arguments) is not None
 
 
 def _uncovered(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes, takes_tensors
+from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry

@@ -47,23 +47,23 @@ a kernel at Meta. It returns an empty tensor of the right size, such as `torch.e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.support.cell import Cell, Column, Reason, Verdict
-from dispatch_cli.engine.support.verdicts import Judge, Judges
-from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.changes.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
 
+if TYPE_CHECKING:
+    from dispatch_cli.engine.support.cell import Cell
+    from dispatch_cli.engine.support.verdicts import Judge
+
 PT2_COMPLIANT = "pt2_compliant_tag"
-_COMPARED = (SupportContext.EAGER, SupportContext.FAKE)
 ONE_IN = 6
 """If at most one in so many operators of a library fails on fake tensors, that is taken for an oversight."""
 
@@ -90,15 +90,25 @@ def _failing(view: View) -> _Failing:
     """The operators of a view that fail on fake tensors, by library; simulated once, as variants ask for the first."""
     failing = _FAILING.get(view)
     if failing is None:
-        by_library: dict[str | None, list[OperatorName]] = {}
-        judges = Judges(view.state)
-        for pattern in view.patterns:
-            suspects = pattern.operators if _may_fail(pattern) else _placeholders(view, pattern)
-            for name in suspects:
-                if _written(view, name) and not _calls_others(view, name) and _fails(judges.new(name), view, pattern):
-                    by_library.setdefault(name.namespace, []).append(name)
-        failing = _FAILING[view] = by_library
+        suspects = [
+            (name, pattern)
+            for pattern in view.patterns
+            for name in (pattern.operators if _may_fail(pattern) else _placeholders(view, pattern))
+            if _written(view, name) and not _calls_others(view, name)
+        ]
+        failing = _FAILING[view] = _simulated(view, suspects) if suspects else {}
     return failing
+
+
+def _simulated(view: View, suspects: Iterable[tuple[OperatorName, Pattern]]) -> _Failing:
+    """The operators of these whose calls fail on fake tensors, by library."""
+    from dispatch_cli.engine.support.verdicts import Judges
+
+    judges, by_library = Judges(view.state), dict[str | None, list[OperatorName]]()
+    for name, pattern in suspects:
+        if _fails(judges.new(name), view, pattern):
+            by_library.setdefault(name.namespace, []).append(name)
+    return by_library
 
 
 def _may_fail(pattern: Pattern) -> bool:
@@ -119,12 +129,16 @@ def _written(view: View, name: OperatorName) -> bool:
 
 def _fails(judge: Judge, view: View, pattern: Pattern) -> bool:
     """True if a call works with real tensors on some backend, and does not with fake ones."""
+    from dispatch_cli.engine.support.cell import Column
+    from dispatch_cli.model.calls.support import SupportContext
+
+    compared = SupportContext.EAGER, SupportContext.FAKE
     universe = view.universe
     parts = (universe.runtime_parts.get(key, (None, None)) for key in pattern.keys)
     backends = {component for _, component in parts if component is not None and component != META} or {"CPU"}
     for device, key in universe.devices.items():
         if key in backends:
-            real, fake = (judge.cell(Column(key, device, context)) for context in _COMPARED)
+            real, fake = (judge.cell(Column(key, device, context)) for context in compared)
             if real.verdict.works and _has_no_kernel(fake):
                 return True
     return False
@@ -132,6 +146,9 @@ def _fails(judge: Judge, view: View, pattern: Pattern) -> bool:
 
 def _has_no_kernel(fake: Cell) -> bool:
     """True if a call raises because nothing is there for fake tensors, or for the device that a factory is given."""
+    from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
+    from dispatch_cli.engine.support.cell import Reason, Verdict
+
     return fake.reason is Reason.NO_FAKE or (fake.verdict is Verdict.RAISES and fake.kernel == CONSTRUCTORS)
 
 

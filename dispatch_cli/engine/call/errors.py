@@ -11,7 +11,6 @@ import re
 
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python.table import error_text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import Layout
@@ -50,7 +49,9 @@ def missing_kernel(dispatcher: Dispatcher, name: OperatorName, slot: str, key: s
 
     PyTorch checks the operator's invariants first, so that a stale operator gives another error.
     """
-    table = dump_table(dispatcher, name)
+    from dispatch_cli.engine.dispatcher.dump import dump_registrations
+
+    table = dispatcher.dump_table(name)
     if dispatcher.stale_entries(name):
         state = dump_registrations(dispatcher, name)
         text = internal_assert(
@@ -97,6 +98,8 @@ def fallthrough_called() -> Error:
 
 def ambiguous(dispatcher: Dispatcher, name: OperatorName) -> Error:
     """The ambiguous AutogradOther kernel is called (``ambiguous_autogradother_kernel``)."""
+    from dispatch_cli.engine.dispatcher.dump import dump_registrations
+
     return Error(
         ErrorKind.AMBIGUOUS,
         RUNTIME,

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.fake_dispatch import FakeCall
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
@@ -29,8 +28,8 @@ from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024
-HANDLERS = {FAKE_TENSOR_MODE: FakeCall, FAKE_TENSOR: FakeCall}
-"""Known handlers in Python that get a call, by class; at all others, the simulation ends."""
+HANDLERS = frozenset({FAKE_TENSOR_MODE, FAKE_TENSOR})
+"""Classes of known handlers in Python that get a call; at all others, the simulation ends."""
 
 
 class CallSimulator(KernelChain):
@@ -39,8 +38,11 @@ class CallSimulator(KernelChain):
     def handled(self, followed: Followed) -> End:
         """The end of a call, once a handler in Python has got it."""
         end = followed.end
-        handler = HANDLERS.get(end.handler.name) if end.kind is EndKind.HANDLER and end.handler is not None else None
-        return end if handler is None else handler(self, followed.values, followed.thread).after(end)
+        if end.kind is not EndKind.HANDLER or end.handler is None or end.handler.name not in HANDLERS:
+            return end
+        from dispatch_cli.engine.call.fake_dispatch import FakeCall
+
+        return FakeCall(self, followed.values, followed.thread).after(end)
 
 
 def simulate(

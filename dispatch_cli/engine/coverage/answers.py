@@ -6,11 +6,11 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.engine.dispatcher.seen import returns_tensors, takes_tensors
 from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 
-_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 _IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
 _ALIAS = re.compile(r"Tensor\(\w+\)")
 
@@ -182,14 +182,3 @@ def schema_kind(schema: str) -> SchemaKind:
         return SchemaKind.VIEW
     is_factory = returns_tensors(schema) and not takes_tensors(schema)
     return SchemaKind.FACTORY if is_factory else SchemaKind.FUNCTIONAL
-
-
-def takes_tensors(schema: str) -> bool:
-    """True if a printed schema has a tensor argument, optional or in a list."""
-    end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
-    return _TENSOR.search(schema, schema.index("("), end) is not None
-
-
-def returns_tensors(schema: str) -> bool:
-    """True if a printed schema has a tensor among its results, or a list of some."""
-    return _TENSOR.search(schema, schema.rindex(") ->")) is not None

@@ -18,9 +18,9 @@ from dispatch_cli.engine.coverage.answers import (
     Reach,
     Service,
     Training,
-    takes_tensors,
 )
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration

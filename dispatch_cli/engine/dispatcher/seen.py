@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,8 @@ from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import FunctionSchema
+
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 
 
 class OperatorHeader(NamedTuple):
@@ -86,3 +89,14 @@ class WaitingOperator:
     def stale(self) -> list[StaleEntry]:
         """None: its live table is in order, and changes of fallbacks leave it so."""
         return []
+
+
+def takes_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor argument, optional or in a list."""
+    end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
+    return _TENSOR.search(schema, schema.index("("), end) is not None
+
+
+def returns_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor among its results, or a list of some."""
+    return _TENSOR.search(schema, schema.rindex(") ->")) is not None

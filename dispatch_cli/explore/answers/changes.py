@@ -27,8 +27,8 @@ from dispatch_cli.explore.answers.differences import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob, whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import change_text
-from dispatch_cli.model.changes.change import Change
-from dispatch_cli.model.changes.registration_names import NamedRegistration, key_of
+from dispatch_cli.model.changes.change import Change, key_of
+from dispatch_cli.model.changes.registration_names import NamedRegistration
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

@@ -20,9 +20,21 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
 CATCH_ALL_WORD = "CatchAll"
 """Word for the key of an addition that has none."""
+
+
+def key_of(step: Implement) -> str:
+    """The key at which a kernel stands."""
+    key = step.dispatch_key or step.block.dispatch_key
+    return CATCH_ALL if key is None or key == UNDEFINED else key
+
+
+def operator_of(step: Implement) -> OperatorName:
+    """The operator, with the namespace of its block."""
+    return step.block.qualified(step.operator) or step.operator
 
 
 class RegistrationName(NamedTuple):

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count, zip_longest
+from itertools import zip_longest
 
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
-    Addition,
-    AdditionPlace,
-    Change,
     ChangeError,
     ChangeProblem,
     HistoryChange,
     RegistrationName,
     Reordering,
-    with_added,
 )
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.declarations import (
@@ -143,15 +139,3 @@ def change_history(
     for change, span in zip_longest(changes, places):
         editor.make(change, span)
     return editor.result()
-
-
-def declared(
-    declarations: Declarations, source: StateSource | None, changes: Sequence[Change], place: str
-) -> Declarations:
-    """Declarations after changes: first what is added, then the other changes in order.
-
-    source: the captured state. place: stands for the file that would say so. Errors: ChangeError.
-    """
-    spans = (Span(place, line, 1) for line in count(1))
-    declarations = with_added(declarations, changes, (AdditionPlace(span, span, span) for span in spans))
-    return change_history(declarations, source, [change for change in changes if not isinstance(change, Addition)])

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName
+from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName, key_of, operator_of
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement, PythonKernel, Step
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import FewSuggestions
-from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
 FALLTHROUGH = "fallthrough"
 MOST_LISTED = 6
@@ -71,17 +70,6 @@ class RegistrationsAtKey:
             for name in registration.kernel_names:
                 by_kernel.setdefault(name, []).append(registration)
         return by_kernel
-
-
-def key_of(step: Implement) -> str:
-    """The key at which a kernel stands."""
-    key = step.dispatch_key or step.block.dispatch_key
-    return CATCH_ALL if key is None or key == UNDEFINED else key
-
-
-def operator_of(step: Implement) -> OperatorName:
-    """The operator, with the namespace of its block."""
-    return step.block.qualified(step.operator) or step.operator
 
 
 class RegistrationIndex:

@@ -126,8 +126,8 @@ class Adviser:
                 return self._below(state, call)
             if remedy.reaches and call is not None and remedy.reaches.isdisjoint(hop.slot for hop in call.hops):
                 raise _DoesNotHold
-        new = self._trial.new_findings(state)
-        return _or_not_at_all(new[0].fix) if new else ()
+        new = self._trial.new_finding(state)
+        return _or_not_at_all(new.fix) if new is not None else ()
 
     def _below(self, state: State, call: Call | None) -> tuple[Edit, ...]:
         """The kernel that a call still needs. Errors: _DoesNotHold."""

@@ -1,30 +1,38 @@
-"""Changes of declarations, tried out: the state after them, and which findings are new."""
+"""Changes of declarations, tried out: the state after them, and a finding that is new."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import count
 
-from dispatch_cli.checks.all_checks import CHECKS
-from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.catalogue import check_named
+from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.changes.change import Addition, Change, Removal
+from dispatch_cli.model.changes.change import Addition, AdditionPlace, key_of, operator_of, with_added
 from dispatch_cli.model.changes.edit import Action, Edit, Function
-from dispatch_cli.model.changes.history_editor import declared
-from dispatch_cli.model.changes.registration_names import RegistrationIndex, key_of
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
 
 PLACE = "advice"
 """Stands for the file that a change is written to."""
 NO_AUTOGRAD = "no-autograd-kernel"
-DROPPED_CALL = tuple(check for check in CHECKS if check.id == "dropped-call")
+JUDGES = (
+    *("stale-live-table", "order-sensitive", "overridden-kernel", "unused-registration", "ambiguous-autogradother"),
+    *("math-kernel-displaced", NO_AUTOGRAD, "sparse-bypass", "autograd-only", "missing-adinplaceorview"),
+    *("unreachable-factory", "alias-gap", "unreachable-batching-rule", "conjugate-fallthrough", "no-fake-kernel"),
+    *("aliased-result", "sibling-disagreement", "python-resolution"),
+)
+"""Checks that can find something new when a kernel of an operator that is defined comes, moves or goes."""
+JUDGES_OF_FUNCTIONS = ("function-signature", "returned-argument", "undeclared-write", "unsymbolic-kernel")
+"""Those that can where a kernel's function is known, which a change may register elsewhere."""
+DROPPED_CALL = "dropped-call"
 SERIOUS = (Severity.WARNING, Severity.ERROR)
 
 
@@ -41,7 +49,11 @@ class Trial:
         self.name = name
         self.universe = state.dispatcher.universe
         self.view = self._view(self._state)
-        self._known = frozenset(finding.identity for finding in _serious(self.view))
+        self._judges = sorted(map(check_named, self._names_of_judges()), key=lambda check: check.code)
+        returns_nothing = (self.view.schema_text(name) or "").rstrip().endswith("-> ()")
+        self._of_dropped_calls = [check_named(DROPPED_CALL)] if returns_nothing else []
+        before = _serious(self.view, [*self._judges, *self._of_dropped_calls])
+        self._known = frozenset(finding.identity for finding in before)
 
     @property
     def dispatcher(self) -> Dispatcher:
@@ -57,21 +69,33 @@ class Trial:
         finally:
             dispatcher.restore(before)
 
-    def new_findings(self, state: State) -> list[Finding]:
-        """The findings that matter and are not there without the change; `after` gave the state.
+    def new_finding(self, state: State) -> Finding | None:
+        """The first finding that matters and is not there without the change; `after` gave the state.
 
         A dropped call is no reason against a change that lets calls be traced: the schema is wrong without it, too.
         """
-        dropped = {check.id for check in DROPPED_CALL}
-        new = [finding for finding in _serious(self._view(state)) if finding.identity not in self._known]
-        return [finding for finding in new if finding.check not in dropped]
+        return next(self._new(state, self._judges), None)
 
     def drops_calls(self, state: State) -> bool:
         """True if torch.compile drops calls only after a change; `after` gave the state."""
-        findings = run_checks(self._view(state), DROPPED_CALL, CHECKS).findings
-        return any(finding.severity in SERIOUS and finding.identity not in self._known for finding in findings)
+        return any(self._new(state, self._of_dropped_calls))
 
     # inside
+
+    def _new(self, state: State, checks: Sequence[Check]) -> Iterator[Finding]:
+        return (item for item in _serious(self._view(state), checks) if item.identity not in self._known)
+
+    def _names_of_judges(self) -> Iterator[str]:
+        """The checks that can find something new after a change of the operator."""
+        yield from JUDGES
+        kernels = [entry.kernel for stack in self.view.kernels(self.name).values() for entry in stack]
+        of_files = [kernel for kernel in kernels if kernel.span is not None]
+        if any(kernel.body or kernel.setup_body or kernel.signature for kernel in of_files):
+            yield from JUDGES_OF_FUNCTIONS
+        if self._state.declarations.guards:
+            yield "guard"
+        if self._state.declarations.promises:
+            yield "broken-promise"
 
     def _view(self, state: State) -> View:
         return View(state, self._family, frozenset(self._family))
@@ -87,25 +111,24 @@ class Trial:
     def _changed(self, edits: Sequence[Edit]) -> State:
         """The state after edits. Only what they concern is registered again, since many are tried."""
         before = self._state.declarations
-        known = frozenset(map(id, before.steps))
-        changes = [change for edit in edits if (change := self._change(edit)) is not None]
-        after = declared(before, self._state.source, changes, PLACE)
-        for name in {edit.operator for edit in edits if edit.action is Action.REMOVE and edit.operator is not None}:
-            self._replay(name, before.steps, [step for step in after.steps if id(step) in known])
-        for step in after.steps:
-            if id(step) not in known and isinstance(step, Fallback):
+        removals = [edit for edit in edits if edit.action is Action.REMOVE]
+        added = [
+            Addition(edit.operator, edit.key, kernel_of(edit, self.dispatcher))
+            for edit in edits
+            if edit.action is not Action.REMOVE
+        ]
+        gone = {id(_step_of(edit, before.steps)) for edit in removals}
+        kept = tuple(step for step in before.steps if id(step) not in gone)
+        places = (Span(PLACE, line, 1) for line in count(1))
+        after = with_added(before._replace(steps=kept), added, (AdditionPlace(at, at, at) for at in places))
+        for name in {edit.operator for edit in removals if edit.operator is not None}:
+            self._replay(name, before.steps, kept)
+        for step in after.steps[len(kept) :]:
+            if isinstance(step, Fallback):
                 self.dispatcher.fall_back(step.dispatch_key, step.kernel)
-            elif id(step) not in known and isinstance(step, Implement):
+            elif isinstance(step, Implement):
                 self.dispatcher.implement(step.operator, step.dispatch_key, step.kernel)
         return State(self.dispatcher, self._state.overrides, self._state.base, self._state.source, after)
-
-    def _change(self, edit: Edit) -> Change | None:
-        """An edit as a change of the history; None where it removes what is in no file."""
-        if edit.action is not Action.REMOVE:
-            return Addition(edit.operator, edit.key, kernel_of(edit, self.dispatcher))
-        names = RegistrationIndex(self._state.declarations, None)
-        there = [registration for registration in names.of(edit.operator) if registration.name.key == edit.key]
-        return Removal(there[-1].name) if there and there[-1].step is not None else None
 
     def _replay(self, name: OperatorName, before: Iterable[Step], after: Iterable[Step]) -> None:
         """Register for an operator what *after* says in the place of what *before* says."""
@@ -122,6 +145,12 @@ class Trial:
                 dispatcher.implement(name, key_of(step), step.kernel)
             elif isinstance(step, Settle) and name in step.operators and name in dispatcher:
                 dispatcher.settle(name)
+
+
+def _step_of(edit: Edit, steps: Sequence[Step]) -> Step | None:
+    """The step that a removal takes out: the last one at its key; None where there is none in a file."""
+    own = (step for step in reversed(steps) if isinstance(step, Implement) and operator_of(step) == edit.operator)
+    return next((step for step in own if key_of(step) == edit.key), None)
 
 
 def kernel_of(edit: Edit, dispatcher: Dispatcher) -> Kernel:
@@ -144,9 +173,10 @@ def _kernel_at(dispatcher: Dispatcher, name: OperatorName, key: str) -> Kernel |
     return None if registration is None else registration.kernel
 
 
-def _serious(view: View) -> list[Finding]:
-    findings = run_checks(view, CHECKS, CHECKS).findings
-    return [finding for finding in findings if finding.severity in SERIOUS or _lacks_derivative(view, finding)]
+def _serious(view: View, checks: Iterable[Check]) -> Iterator[Finding]:
+    runs = (check for check in checks if check.unmet(view) is None)
+    findings = (check.hedged(view, finding) for check in runs for finding in check.find(view))
+    return (finding for finding in findings if finding.severity in SERIOUS or _lacks_derivative(view, finding))
 
 
 def _lacks_derivative(view: View, finding: Finding) -> bool:
