@@ -254,7 +254,7 @@ def document(
     universes: of both sides. each: nothing is grouped or left out. ways: to see what is left out.
     """
     sides = sides_label(report.old, report.new)
-    yield Paragraph((Run(sides, Tone.HEAD), Run(f": {outcome(report)}.")))
+    yield Paragraph((Run(sides, Tone.HEAD), Run(f": {outcome(report)}.")), is_verdict=True)
     fold = Fold(each)
     yield from definitions(report, fold)
     yield from registrations(report, fold)

@@ -76,10 +76,7 @@ def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
         return Run(f"No check ran ({_where(report)})", Tone.WARN)
     checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({_where(report)})"
     if report.is_nothing_checked:
-        unread = _unread(report)
-        return Run(
-            f"No operator was checked: {unread} (`dispatch-cli extract` for the same sources lists what)", Tone.BAD
-        )
+        return Run(f"No operator was checked: {_unread(report)}", Tone.BAD)
     tone = Tone.WARN if report.unread_files else Tone.KERNEL
     if not report.summary:
         passed = "All checks passed" if report.operators else "There is no operator to check"
