@@ -56,6 +56,11 @@ class OperatorName(NamedTuple):
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
 
+def usualness(overload: str) -> tuple[bool, bool]:
+    """Order of the overloads of an operator: the usual ones, others, forms for out last."""
+    return "out" in overload, overload not in ("", "Tensor", "out")
+
+
 def without_overload(name: str) -> str:
     """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
     dot = name.find(".", name.rfind("::") + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName, without_overload
+from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName, usualness, without_overload
 from dispatch_cli.model.universe import PRIVATE_USE1, Universe
 
 if TYPE_CHECKING:
@@ -232,9 +232,8 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
 
 
 def _commonness(name: str) -> tuple[bool, bool, bool]:
-    """Order of names that are alike: PyTorch's own first, its usual overloads before others, forms for out last."""
-    overload = name.partition(".")[2]
-    return not name.startswith("aten::"), "out" in overload, overload not in ("", "Tensor")
+    """Order of names that are alike: PyTorch's own first, then the usual overloads first."""
+    return (not name.startswith("aten::"), *usualness(OperatorName.parse(name).overload))
 
 
 def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | None = None) -> frozenset[str]:
@@ -270,8 +269,9 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     from dispatch_cli.model.text.suggest import did_you_mean
 
     matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    matches.sort(key=_commonness)
     if len(matches) > 4:
-        listed = ", ".join(sorted(matches, key=_commonness)[:4])
+        listed = ", ".join(matches[:4])
         return f"name an overload: {listed} or one of {len(matches) - 4} more"
     return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))
 

@@ -13,7 +13,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, usualness
 from dispatch_cli.model.text.suggest import similar
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
@@ -179,7 +179,9 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
 
 
 def _overloads(dispatcher: Dispatcher, name: OperatorName) -> tuple[str, ...]:
-    """The overloads of an operator that have a schema."""
+    """The overloads of an operator that have a schema, the usual ones first."""
     candidates = (OperatorName.parse(text) for text in dispatcher.names() if text.startswith(name.name))
-    overloads = (other for other in candidates if other.name == name.name)
+    overloads = sorted(
+        (other for other in candidates if other.name == name.name), key=lambda it: usualness(it.overload)
+    )
     return tuple(str(other) for other in overloads if dispatcher.operator(other).definition is not None)

@@ -53,7 +53,7 @@ from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, usualness
 from dispatch_cli.model.text.suggest import is_one_edit_away, similar
 
 MAX_SUGGESTIONS = 20
@@ -252,7 +252,8 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
     meant = overloads[0] if len(overloads) == 1 else _similar(name.overload, overloads)
     if meant is not None:
         return f"; did you mean {OperatorName(name.name, meant)}?"
-    shown = ", ".join(overload or "default (no name)" for overload in overloads[:MAX_OVERLOADS])
+    usual = sorted(overloads, key=usualness)[:MAX_OVERLOADS]
+    shown = ", ".join(overload or "default (no name)" for overload in usual)
     more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
     return f"; {name.name} has the overloads {shown}{more}"
 

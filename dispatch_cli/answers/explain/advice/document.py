@@ -194,7 +194,7 @@ def _manual_text(manual: Manual, note: Note, operator: str) -> str:
         case Manual.DEFINE:
             return f"Nothing defines {operator}, so it cannot be called: define it first, or correct its name."
         case Manual.CORRECT_NAME:
-            return "Correct the misspelled name."
+            return "Name one of these." if note.kind is NoteKind.OVERLOADS else "Correct the misspelled name."
         case Manual.PASS_TENSOR:
             return "Pass a tensor."
         case Manual.CHANGE_ORDER:
