@@ -48,9 +48,7 @@ def test_operators_of_pytorch_need_no_file(command: tuple[str, ...]) -> None:
 def test_a_name_without_overload(name: str) -> None:
     overloads = [operator["operator"] for operator in data("table", "--op", name)["operators"]]
     assert overloads == ["aten::add.Scalar", "aten::add.Scalar_out", "aten::add.Tensor", "aten::add.out"]
-    assert (
-        "did you mean aten::add.Tensor or aten::add.Scalar or aten::add.out" in call("explain", name, "CPU").err
-    )
+    assert "did you mean aten::add.Tensor or aten::add.Scalar or aten::add.out" in call("explain", name, "CPU").err
 
 
 @pytest.mark.parametrize("version", SOME_UNIVERSES)

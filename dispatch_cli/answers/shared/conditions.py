@@ -13,12 +13,11 @@ from dispatch_cli.model.conditions.condition import (
     And,
     Atom,
     Condition,
-    Not,
-    Or,
     all_text,
     atoms,
     negated,
     parse_condition,
+    parts_of,
     value,
 )
 from dispatch_cli.model.conditions.worlds import UNDEFINED, meaning
@@ -35,6 +34,8 @@ _LOCAL = re.compile(
 """Names in an expression of Python that mean something only where it stands."""
 _OF_FILE = re.compile(r"\S.* is (?:not )?in the build(?:, not \S.*)?")
 """A condition of files that are alternatives (`model.sources.file_choice`)."""
+_MORE = re.compile(r"\d+ more conditions?")
+"""The end of the text of a condition that is cut short (`short_text`)."""
 NEAR = 2000
 """Lines before and behind a finding in which a condition is looked for."""
 _WORD = re.compile(r"\w+")
@@ -48,23 +49,16 @@ def when_words(when: str, span: Span) -> str:
         condition = parse_condition(when)
     except ValueError:  # shortened
         return "under a condition" if _LOCAL.search(when) else f"when {when}"
-    parts = _parts(condition)
+    parts = parts_of(condition)
     plain = [part for part in parts if not any(_local_atoms(part))]
     if len(plain) == len(parts):
         return f"when {when}"
     local = [atom for part in parts for atom in _local_atoms(part)]
     places = [*dict.fromkeys(filter(None, (_place(atom, span) for atom in local)))]
-    words = f"under a condition at {' and '.join(places[:MAX_PLACES])}" if places else "under a condition"
-    return f"when {all_text(plain)}, and {words}" if plain else words
-
-
-def _parts(condition: Condition) -> tuple[Condition, ...]:
-    """Conditions that all hold where this one does, and nowhere else."""
-    if isinstance(condition, And):
-        return condition.operands
-    if isinstance(condition, Not) and isinstance(condition.operand, Or):
-        return tuple(map(negated, condition.operand.operands))
-    return (condition,)
+    known = [part for part in plain if _MORE.fullmatch(str(part)) is None]
+    conditions = "a condition" if len(known) == len(plain) else "more conditions" if known else "several conditions"
+    words = f"under {conditions}{f' at {join}' if (join := ' and '.join(places[:MAX_PLACES])) else ''}"
+    return f"when {all_text(known)}, and {words}" if known else words
 
 
 def _local_atoms(condition: Condition) -> Iterator[str]:

@@ -46,12 +46,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parse_condition, parts_of
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName, usualness
 from dispatch_cli.model.text.suggest import is_one_edit_away, similar
@@ -81,7 +83,7 @@ def find(view: View) -> Iterator[Finding]:
     defined = Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
-        if all(asks_for(registration.kernel.when or "", str(name)) for registration in kernels):
+        if all(asks_for(_conditions(registration), str(name)) for registration in kernels):
             continue
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
@@ -104,19 +106,26 @@ def find(view: View) -> Iterator[Finding]:
         )
 
 
-def asks_for(when: str, operator: str) -> bool:
+def asks_for(when: Iterable[Condition], operator: str) -> bool:
     """True if a registration is only made where its operator is there."""
-    return _question(operator) in when.split(" and ")
+    return any(_question(operator) in parts_of(condition) for condition in when)
 
 
-def is_for_absent(when: str, operator: str) -> bool:
+def is_for_absent(when: Iterable[Condition], operator: str) -> bool:
     """True if a registration is only made where its operator is not there."""
-    return f"not {_question(operator)}" in when.split(" and ")
+    return any(Not(_question(operator)) in parts_of(condition) for condition in when)
 
 
-def _question(operator: str) -> str:
+def _question(operator: str) -> Atom:
     namespace, _, name = operator.partition("::")
-    return f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})"
+    return Atom(f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})")
+
+
+def _conditions(registration: Registration) -> Iterator[Condition]:
+    """The conditions of a registration; none where their text is shortened."""
+    with suppress(ValueError):
+        if registration.kernel.when is not None:
+            yield parse_condition(registration.kernel.when)
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:

@@ -75,10 +75,9 @@ def is_expected(item: RefusedDeclaration) -> bool:
     """True if the sources ask first whether the operator is there, and so do not make the refused registration."""
     if item.operator is None:
         return False
-    when = text_of_all(item.when)
     if item.code == UNKNOWN_OPERATOR:
-        return asks_for(when, item.operator)
-    return item.code == DUPLICATE_DEFINITION and is_for_absent(when, item.operator)
+        return asks_for(item.when, item.operator)
+    return item.code == DUPLICATE_DEFINITION and is_for_absent(item.when, item.operator)
 
 
 def find(view: View) -> Iterator[Finding]:

@@ -75,6 +75,15 @@ def negated(condition: Condition) -> Condition:
     return condition.operand if isinstance(condition, Not) else Not(condition)
 
 
+def parts_of(condition: Condition) -> tuple[Condition, ...]:
+    """Conditions that all hold where this one does, and nowhere else."""
+    if isinstance(condition, And):
+        return condition.operands
+    if isinstance(condition, Not) and isinstance(condition.operand, Or):
+        return tuple(map(negated, condition.operand.operands))
+    return (condition,)
+
+
 def atoms(condition: Condition) -> Iterator[str]:
     """The texts of the atoms in it, in order; some more than once."""
     match condition:
