@@ -26,6 +26,7 @@ from tests.answers.errors.advice import (
     devices,
     fakes,
     gradients,
+    graphs,
     lookups,
     machines,
     modes,
@@ -36,7 +37,10 @@ from tests.answers.errors.advice import (
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
-MODULES = (slots, fakes, gradients, transforms, registrations, devices, lookups, builds, machines, modes, calls, others)
+MODULES = (
+    *(slots, fakes, gradients, graphs, transforms, registrations),
+    *(devices, lookups, builds, machines, modes, calls, others),
+)
 LATE = 120
 """Seconds after which a program is stuck."""
 
