@@ -26,7 +26,8 @@ WIDTHS = frozenset((80, 100, 120, 132))
 """Columns that terminals often have: there, one line of that length is enough."""
 HEAD = 5
 """Characters of a line that tell lines of a log, which begin alike."""
-_COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_MARKS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?m:^)(?:\[rank\d{1,6}\]: ?)+")
+"""Colours, and the rank that torchrun writes before each line."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
@@ -277,8 +278,8 @@ def rejoined(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def uncoloured(text: str) -> str:
-    """Without the escape sequences of a terminal."""
-    return _COLOR.sub("", text.replace("\r\n", "\n"))
+    """Without the escape sequences of a terminal, and what torchrun writes before lines."""
+    return _MARKS.sub("", text.replace("\r\n", "\n"))
 
 
 def _unescaped(line: str, depth: int) -> str:

@@ -39,6 +39,7 @@ HOLES = {
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    "core_op": r"(?:torch\._ops\.)?(?P<op>\w{1,60}\.\w{1,100}\.\w{1,60})",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
@@ -77,6 +78,8 @@ HOLES = {
     "cuda_device": r"(?P<device>CUDA)",
     "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
+    "script_type": r"(?!__torch__\.torch\.classes)(?P<type>\w[^'\n]{0,79})",
+    "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "fft_library": r"(?P<library>MKL FFT|cuFFT|hipFFT)",
     "half_precision": r"(?P<dtype>half precision)",
@@ -100,6 +103,15 @@ HOLES = {
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
+    # modules and names of torch that a program uses
+    "torch_module": r"(?P<module>torch(?!\.library\b)(?:\.\w{1,60}){0,6})",
+    "library_module": r"(?P<module>torch\.library)",
+    "api_name": rf"(?P<name>(?!{_BACKEND})\w{{1,100}})",
+    "cuda_name": r"(?P<name>_(?:cuda|Cuda)\w{1,60})",
+    # what a compiler complains about: a name of PyTorch's C++ interface
+    "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
+    # the source of a program, and not of a file that was saved
+    "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call is))(?![\s\S]{0,2000}Serialized)(?P<scripted>)",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "integer_type": r"(?:Char|Byte|U?Int8|(?:un)?signed char|Float8_\w{1,12})",

@@ -270,7 +270,9 @@ def test_nothing_is_found(text: str) -> None:
     assert find_errors(text) == []
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("npu", ["no-device-module"]), ("tensr", []), ("npus", [])])
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("npu", ["no-device-module"]), ("tensr", ["no-api"]), ("npus", ["no-api"])]
+)
 def test_a_name_that_torch_lacks_may_be_that_of_a_backend(name: str, kinds: list[str]) -> None:
     errors = find_errors(f"AttributeError: module 'torch' has no attribute '{name}'")
     assert [error.kind for error in errors] == kinds

@@ -115,16 +115,11 @@ def mutation_without_a_mark(advice):
 untried("wrong-mutation", "Do not compile or export the call", "nothing to try")
 
 
-@tries("no-registration-api", "Ask `hasattr(torch.library, 'register_fake')`")
+@tries("no-api", "Ask `hasattr(torch.library, 'register_fake')`")
 def function_of_a_newer_release(advice):
     name = "register_fake" if advice else "register_fake_of_tomorrow"
     if not advice or hasattr(torch.library, name):
         getattr(torch.library, name)
-
-
-untried(
-    "no-registration-api", "or a release of the program or its packages for the installed one", "needs another build"
-)
 
 
 untried("bad-registration", "If it is an assertion", "needs C++")
@@ -231,7 +226,7 @@ def autocast_of_another_dtype(advice):
         torch.ones(2, 2) @ torch.ones(2, 2)
 
 
-@tries("not-exported", "Write `torch.ops.aten.cos` for `torch.ops.aten.cos.default`")
+@tries("not-scripted", "Write `torch.ops.aten.cos` for `torch.ops.aten.cos.default`")
 def overload_in_script(advice):
     def by_name(x):
         return torch.ops.aten.cos(x)
@@ -271,7 +266,7 @@ def scatter_of_another_dtype(advice):
     assert x.scatter_add_(0, torch.tensor([0, 1]), source).sum() == 2
 
 
-@tries("not-exported", "or pass `x.detach()`")
+@tries("not-scripted", "or pass `x.detach()`")
 def constant_with_a_gradient(advice):
     weight = training(1.0, 2.0)
     weight = weight.detach() if advice else weight * 1

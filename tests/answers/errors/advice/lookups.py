@@ -47,10 +47,9 @@ def path_of_classes(advice):
 
 
 untried("not-exported", "Pass a higher `opset_version`", "needs the packages of the exporter")
-untried("not-exported", "Call what its `forward` does directly", "needs the packages of the exporter")
+untried("not-scripted", "Call what its `forward` does directly", "needs the packages of the exporter")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
-untried("not-exported", "Make the function an operator", "needs a C++ compiler")
-untried("not-defined", "ExecuTorch has operators of its own", "needs ExecuTorch")
+untried("not-scripted", "Make the function an operator", "needs a C++ compiler")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
 untried("undefined-symbol", "The symbol has strings of the new C++ ABI", "needs a C++ compiler")
 untried("inference-tensor", "If the program itself changes nothing in place", "the texts are faults of PyTorch")

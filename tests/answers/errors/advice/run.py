@@ -33,13 +33,14 @@ from tests.answers.errors.advice import (
     others,
     registrations,
     slots,
+    tracing,
     transforms,
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
 MODULES = (
     *(slots, fakes, gradients, graphs, transforms, registrations),
-    *(devices, lookups, builds, machines, modes, calls, others),
+    *(devices, lookups, builds, machines, modes, calls, others, tracing),
 )
 LATE = 120
 """Seconds after which a program is stuck."""
