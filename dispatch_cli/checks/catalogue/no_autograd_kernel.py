@@ -8,11 +8,13 @@ pytorch/pytorch#105078). Autograd stays on meanwhile: of a kernel that calls dif
 Function among them, the gradient is right, and the warning is all. A kernel that computes the result itself, such as a
 CUDA kernel, gives no gradient: `x.grad` is None. Which of these a kernel is, sources do not say.
 
-So a finding is an info, unless something says that the operator is differentiated: another one of its namespace is
-named like its derivative (`foo_backward`, `foo_bwd` or `foo_grad`; a `foo_forward` is called by the operator that has
-one), or another key or overload of the operator has an autograd kernel. Then it is a warning; but not if all its
-backend kernels are declared to call other operators (`redispatches: other-operators`), and not for an operator that
-writes to its arguments, for which there is not even a warning from PyTorch. A fallthrough at Autograd says that the
+So a finding is an info, unless something says that the operator is differentiated: another key or overload of the
+operator has an autograd kernel, or, in declarations, another operator of its namespace is named like its derivative
+(`foo_backward`, `foo_bwd` or `foo_grad`; a `foo_forward` is called by the operator that has one). In sources such a
+pair is mostly called by an autograd Function in Python, which nothing here reads, so it is still an info. With such a
+sign it is a warning; but not if all its backend kernels are declared to call other operators (`redispatches:
+other-operators`), and not for an operator that writes to its arguments, for which there is not even a warning from
+PyTorch. A fallthrough at Autograd says that the
 operator has no derivative, on purpose. Where PyTorch has no fallback, as at AutogradNestedTensor, a call raises "Could
 not run", and the finding is an error.
 
@@ -168,9 +170,11 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
     elif all(calls_others(active[key].kernel) for key in lack.keys):
         outcome, severity = f"{holds} PyTorch's fallback: {OF_OTHERS}", Severity.INFO
     else:
-        signs = tuple(_signs_of_a_derivative(view, name))
+        with_autograd, derivatives = tuple(_with_autograd(view, name)), tuple(_derivatives(view, name))
+        signs = (*with_autograd, *derivatives)
         outcome = f"{holds} PyTorch's fallback: {OF_OTHERS}, if there are any"
-        severity = Severity.WARNING if signs else Severity.INFO
+        is_differentiated = with_autograd or (derivatives and name.namespace not in view.namespaces.in_sources)
+        severity = Severity.WARNING if is_differentiated else Severity.INFO
     keys = autograd_keys(view, name, lack.above)
     return CHECK.finding(
         f"{name} has {where} at {keys_text(own)} but none for autograd: {keys_text(lack.above)} {outcome}",
@@ -186,17 +190,19 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
     )
 
 
-def _signs_of_a_derivative(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
-    """Signs that the operator is differentiated, with their places."""
+def _with_autograd(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
+    """Other keys and overloads of the operator with an autograd kernel, and its place."""
     autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
     for overload in view.overloads.get(name.name, ()):
         pattern = view.pattern(overload)
         key = next((key for key in pattern.keys if key in autograd and key not in pattern.fallthrough), None)
         if key is not None:
             yield f"{overload} has an autograd kernel at {key}", view.place(overload, key)
-    if not view.is_defined_by_files(name):
-        return
-    for ending in BACKWARD:
+
+
+def _derivatives(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
+    """Operators that are named like the derivative of one that the files define, and their places."""
+    for ending in BACKWARD if view.is_defined_by_files(name) else ():
         for overload in view.overloads.get(f"{name.name}_{ending}", ()):
             if _takes_a_gradient(view, overload):
                 yield f"{overload} may be its derivative", view.defined_at(overload)
