@@ -103,7 +103,6 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--against", ("keys",), "write `dispatch-cli diff A B`, which names the keys that only one of two states has"),
     ("--all", ("register", "table"), "write --full"),
     ("--all-findings", ("check-invariants", "crossref"), "write --full"),
-    ("--all-versions", ("page",), "write `dispatch-cli page --base NAME -o FILE` for each version"),
     ("--autocast", ("coverage",), _CONTEXTS),
     ("--cache-dir", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR to the directory"),
     ("--codegen-backends", _SOURCES, "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml"),
