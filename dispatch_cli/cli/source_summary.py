@@ -76,7 +76,7 @@ def notes(run: SourceRun, whole: str) -> Iterator[str]:
     unknown, undecided = len(run.not_understood), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
-    named = [*left_out(run.left_out, most=1)]
+    named = [*left_out([part for part in run.left_out if part.reason is not WhyLeftOut.TOOL], most=1)]
     counts += [f"left out: {', '.join(named)}"] if named else []
     if counts:
         yield f"{'; '.join(counts)}: `{whole}` lists all"

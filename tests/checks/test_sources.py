@@ -300,3 +300,20 @@ def test_a_warning_that_another_pytorch_may_not_need_names_the_one_it_rests_on(t
         ("warning", f"aten::abss {kernels} torch-2.13; did you mean aten::abs?"),
         ("error", f"PyTorch {refused}"),
     ]
+
+
+def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) -> None:
+    """PyTorch raises "returned an incorrect number of gradients" in the backward pass."""
+    path = tmp_path / "a.py"
+    path.write_text(
+        'import torch\n\n@torch.library.custom_op("mine::scale", mutates_args=())\n'
+        "def scale(x: torch.Tensor, f: float) -> torch.Tensor:\n    return x * f\n\n"
+        "@scale.register_fake\ndef _(x):\n    return torch.empty_like(x)\n\n"
+        "def backward(ctx, g):\n    return g * 2\n\nscale.register_autograd(backward)\n"
+    )
+    options = ("--select", "function-signature", "--format", "json")
+    findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
+    assert [finding["tip"].partition(";")[0] for finding in findings] == [
+        "take the arguments of the schema",
+        "return a gradient, or None, for each positional argument",
+    ]

@@ -299,6 +299,12 @@ def test_what_extract_writes_can_be_written_again_and_is_no_source(tree: Path) -
     assert refused.code == 2 and "it is an input of this command" in refused.err
 
 
+def test_no_note_says_that_the_folder_of_git_is_left_out() -> None:
+    Path("src/.git").mkdir()
+    assert "left out" not in call("register", "src").err
+    assert "left out: src/.git/ (of a tool)" in call("extract", "src").err
+
+
 def test_tests_are_read_where_the_project_says_so() -> None:
     Path("src/tests").mkdir()
     Path("src/tests/t.cpp").write_text('TORCH_LIBRARY(mock, m) { m.def("t(Tensor x) -> Tensor", &t); }\n')

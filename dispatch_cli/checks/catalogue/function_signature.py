@@ -55,6 +55,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import mismatches
 
 TIP = "take the arguments of the schema; PyTorch takes the function as it is, and fails when it calls it"
+OF_RESULTS = "return a gradient, or None, for each positional argument; else the backward pass fails"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -74,7 +75,7 @@ def find(view: View) -> Iterator[Finding]:
                     at=registration,
                     related=(("the schema", view.defined_at(name)),),
                     details=(("schema", str(schema)),),
-                    tip=TIP,
+                    tip=OF_RESULTS if mismatch.of_results else TIP,
                     subject=mismatch.function,
                     severity=None if mismatch.always or mismatch.by_default else Severity.INFO,
                 )

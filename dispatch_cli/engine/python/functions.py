@@ -26,13 +26,15 @@ class FunctionMismatch(NamedTuple):
     """A call of a function that fails.
 
     function: its name. why: a sentence's end, after its name. always: every call fails, not only one with, or without,
-    arguments that have defaults. by_default: at least one without them does.
+    arguments that have defaults. by_default: at least one without them does. of_results: it is about what the function
+    returns, not about what it takes.
     """
 
     function: str
     why: str
     always: bool
     by_default: bool = False
+    of_results: bool = False
 
 
 def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
@@ -91,7 +93,7 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
     if fewest < len(inputs) or most > len(inputs):
         count = fewest if fewest < len(inputs) else most
         why = f"returns {count} gradient{'s' * (count != 1)} where the operator has {len(inputs)} positional arguments"
-        yield FunctionMismatch(name, why, fewest < needed or most > len(inputs))
+        yield FunctionMismatch(name, why, fewest < needed or most > len(inputs), of_results=True)
 
 
 def computes(universe: Universe, key: str) -> bool:
