@@ -140,6 +140,14 @@ def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
     assert left_out("aten::native_layer_norm", "--tensor", "cpu") == []
 
 
+def test_a_call_without_its_tensors_asks_for_them_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("dispatch: 1\noperators:\n- {func: 'm::f(Tensor x, Tensor[] ys) -> Tensor', dispatch: {CPU: k}}\n")
+    without = call("resolve", "m::f", str(file)).out
+    assert "No --tensor is given for x: " in without and "Advice" not in without
+    assert "Advice: No kernel is registered at CUDA" in call("resolve", "m::f", str(file), "--tensor", "cuda").out
+
+
 def test_mistakes_in_other_options() -> None:
     options = ("layout=spars", "dtype=flot32", "generator=cpu", "device=cpu")
     result = call("resolve", "aten::rand", *(word for option in options for word in ("--argument", option)))

@@ -108,6 +108,15 @@ def test_the_summary() -> None:
     assert "not written: src/ours.yaml: load them beside what is extracted" in lines
 
 
+def test_a_block_that_does_not_end_is_shown_as_it_is_written() -> None:
+    Path("src/f.cpp").write_text(CPP[: CPP.index("}\n")])
+    lines = call("extract", "src/f.cpp").err.splitlines()
+    assert lines[3:5] == [
+        "  src/f.cpp:2:1: TORCH_LIBRARY(my, m)",
+        "      the braces of this block are missing or do not match",
+    ]
+
+
 def test_names_that_stand_in_are_named() -> None:
     for name in ("a", "b"):
         Path(name).mkdir()

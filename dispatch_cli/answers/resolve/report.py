@@ -159,6 +159,8 @@ def resolve_report(
         advice=(),
         selections=selections,
     )
+    if report.left_out and not report.tensors:
+        advised = False  # what it lacks are tensors
     if report.fails or keyset is not None or not advised:
         return _with_help(report, state, call) if report.fails and advised else report
     from dispatch_cli.engine.support.verdicts import Judges

@@ -62,6 +62,8 @@ class Findings:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
         first = tokens[0]
         text = spelled(tuple(tokens[:80]))
+        if text.startswith("@"):  # the macro of a block, whose key can be empty here
+            text = text[1:].replace(", , ", ", ", 1)
         if len(text) > MAX_TEXT:
             text = text[: MAX_TEXT - 1] + "…"
         shown = " ".join(text.split())
