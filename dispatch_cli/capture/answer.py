@@ -220,7 +220,7 @@ STATE = {
     "modes": TEXTS,
     "skipped": list_of(fields({"name": TEXT, "line": TEXT})),
 }
-NEWER = {"replaced_fallbacks": list_of(FALLBACK)}
+NEWER = {"replaced_fallbacks": list_of(FALLBACK), "conditions": map_of(FLAG)}
 """Fields that older recordings do not have."""
 ANSWERS = {
     "texts": map_of(list_of(TEXT, 2)),

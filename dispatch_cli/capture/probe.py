@@ -1,9 +1,11 @@
 """Ask the PyTorch of this Python for the whole state of its dispatcher, and write it as plain JSON.
 
-usage: PYTHON probe.py OUT.json [--import MODULE]... [--vmap no]
+usage: PYTHON probe.py OUT.json [--import MODULE]... [--condition CONDITION]... [--vmap no]
 
 What is registered is noted before the modules of --import are imported, and what comes after that is said to be
 theirs. A kernel's file would not tell: the kernels that ``torch.library.custom_op`` makes are from PyTorch's own files.
+A condition of --condition, of which the answer has the truth, is a dotted name below ``torch``, a call of one without
+arguments, or ``hasattr`` of one. It is looked up part by part: nothing is evaluated as Python.
 
 A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and the scripts beside it, and imports nothing of the
 package it lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down
@@ -817,6 +819,7 @@ class LivePyTorch:
     modules: the names of the modules of --import. clean: cleans a text. before: what was registered before these were
     imported; now: what is. known: whether PyTorch alone had registered what was there before. notes: what is to be
     known of the capture, in words; at first, why that is not known. watched: the functions that the modules registered.
+    conditions: those that were asked for, and whether they hold.
     """
 
     def __init__(self, torch: Any, modules: list[str], clean: Callable[[str], str], notes: list[str]) -> None:
@@ -826,6 +829,7 @@ class LivePyTorch:
         self.known = not notes
         self.notes = notes
         self.watched: dict[tuple[str, str], list[tuple[Any, Any]]] = {}
+        self.conditions: dict[str, bool] = {}
         self.before = self.now = looking.Look(torch, NAMESPACE)
 
     def look_again(self) -> looking.Look:
@@ -838,10 +842,10 @@ NOT_KNOWN = "so PyTorch's own registrations are not known"
 LATE = f"PyTorch was imported before capture could observe it (by sitecustomize or a .pth file), {NOT_KNOWN}"
 
 
-def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> Data:
+def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True, conditions: Iterable[str] = ()) -> Data:
     """Data of *answer*, once PyTorch and *modules* are imported. Errors: Failure.
 
-    folder: a place for temporary files. vmap: make a first vmap before.
+    folder: a place for temporary files. vmap: make a first vmap before. conditions: looked up before *modules* come.
     """
     notes = [LATE] if "torch" in sys.modules else []
     pytorchs = _pytorchs_own(modules, folder)
@@ -862,6 +866,7 @@ def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> 
         asked.before = asked.now
         asked.watched = looking.watch(torch)
         _import_backends(torch)
+        asked.conditions = _held(torch, conditions)
         for module in modules:
             _import_module(module)
         asked.look_again()
@@ -872,6 +877,29 @@ def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> 
             f"the answers of PyTorch {torch.__version__} cannot be interpreted; the oldest supported version is 2.4",
             _last_lines(error),
         ) from error
+
+
+_HASATTR = re.compile(r"hasattr\((torch[\w.]*), ['\"](\w+)['\"]\)")
+
+
+def _held(torch: Any, conditions: Iterable[str]) -> dict[str, bool]:
+    """The truth of conditions; one that cannot be answered is left out."""
+    held = {}
+    for condition in conditions:
+        with contextlib.suppress(Exception):
+            held[condition] = _holds(torch, condition)
+    return held
+
+
+def _holds(torch: Any, condition: str) -> bool:
+    """The truth of a condition. Errors: AttributeError, and whatever PyTorch raises."""
+    match = _HASATTR.fullmatch(condition)
+    value = torch
+    for part in (condition.rstrip("()") if match is None else match[1]).split(".")[1:]:
+        value = getattr(value, part)
+    if match is not None:
+        return hasattr(value, match[2])
+    return bool(value() if condition.endswith("()") else value)
 
 
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
@@ -1009,6 +1037,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "imported_higher_order_operators": asked.now.rules_since(asked.before),
         "modes": mode_types(),
         "skipped": skipped,
+        "conditions": asked.conditions,
     }
 
 
@@ -1071,7 +1100,8 @@ def main(arguments: list[str], answer: Answer) -> int:
         if only_modules:
             _list_modules(out, modules)
             return 0
-        data = ask(modules, answer, Path(out).resolve().parent, values_of(arguments, "--vmap") != ["no"])
+        vmap, conditions = values_of(arguments, "--vmap") != ["no"], values_of(arguments, "--condition")
+        data = ask(modules, answer, Path(out).resolve().parent, vmap, conditions)
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
         return failure.code

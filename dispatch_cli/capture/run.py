@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +56,14 @@ MAX_STDERR = 1 << 16
 """Bytes of standard error that are kept, from the end."""
 
 
+_ANSWERABLE = re.compile(
+    r"torch(?:\.[A-Za-z]\w{0,60}){1,6}|torch(?:\.[A-Za-z]\w{0,60}){0,6}\.(?:is|has)_\w{1,60}\(\)|"
+    r"hasattr\(torch(?:\.[A-Za-z]\w{0,60}){0,6}, ['\"]\w{1,80}['\"]\)"
+)
+MAX_CONDITIONS = 100
+"""Conditions that a PyTorch is asked about."""
+
+
 def run_probe(
     python: str | None,
     modules: Sequence[str] = (),
@@ -63,6 +72,7 @@ def run_probe(
     globs: Sequence[str] = (),
     vmap: bool = True,
     seconds: float = SECONDS,
+    conditions: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Ask the PyTorch that *python* imports about itself: the data that *script* writes.
 
@@ -71,6 +81,7 @@ def run_probe(
     vmap: a first vmap is made before PyTorch is asked, at which it registers kernels at FuncTorchBatched.
     seconds: the time that it has. At its end, and at the end of this process, the probe is ended with its group
     of processes.
+    conditions: about PyTorch, such as ``torch.cuda.is_available()``; those of another form are not asked.
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = executable_of(python)
@@ -81,6 +92,8 @@ def run_probe(
             command += ["--import", module]
         for glob in globs:
             command += ["--op", glob]
+        for condition in islice(filter(_ANSWERABLE.fullmatch, conditions), MAX_CONDITIONS):
+            command += ["--condition", condition]
         if not vmap:
             command += ["--vmap", "no"]
         _run(command, seconds, progress or (lambda _done, _total: None))
@@ -88,35 +101,6 @@ def run_probe(
             return read(out, script == ANSWERS)
         except AnswerError as error:
             raise _error(_FAILED, f"{executable} {error}") from None
-
-
-_ANSWERABLE = re.compile(
-    r"torch(?:\.[A-Za-z]\w{0,60}){1,6}|torch(?:\.[A-Za-z]\w{0,60}){0,6}\.(?:is|has)_\w{1,60}\(\)|"
-    r"hasattr\(torch(?:\.[A-Za-z]\w{0,60}){0,6}, ['\"]\w{1,80}['\"]\)"
-)
-MAX_CONDITIONS = 100
-"""Conditions that a PyTorch is asked about."""
-
-
-def ask_conditions(python: str | None, conditions: Sequence[str], seconds: float = SECONDS) -> dict[str, bool]:
-    """The truth of conditions about PyTorch, such as ``torch.cuda.is_available()``, in the Python that has it.
-
-    Others, and those that it cannot answer, are not in the result. Errors: InputError.
-    """
-    asked = [condition for condition in conditions if _ANSWERABLE.fullmatch(condition)][:MAX_CONDITIONS]
-    if not asked:
-        return {}
-    executable = executable_of(python)
-    script = os.fspath(Path(__file__).resolve().with_name("conditions_probe.py"))
-    with _answer_folder() as directory:
-        out = Path(directory) / "answers.json"
-        _run([executable, script, os.fspath(out), *asked], seconds, lambda _done, _total: None)
-        try:
-            answers = json.loads(out.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise _error(_FAILED, f"{executable} gave no answer about conditions: {error}") from None
-    given = answers if isinstance(answers, dict) else {}
-    return {condition: given[condition] for condition in asked if isinstance(given.get(condition), bool)}
 
 
 def _answer_folder() -> tempfile.TemporaryDirectory[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dispatch_cli import universes
@@ -17,17 +17,21 @@ from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
 def ask_built(
-    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, seconds: float = SECONDS
-) -> tuple[BuiltLibrary, Universe]:
-    """Registrations of the PyTorch of *python*, and its universe as it was before *modules* were imported.
+    python: str | None,
+    modules: Sequence[str] = (),
+    progress: Progress | None = None,
+    seconds: float = SECONDS,
+    conditions: Iterable[str] = (),
+) -> tuple[BuiltLibrary, Universe, dict[str, bool]]:
+    """Registrations of the PyTorch of *python*, its universe as it was before *modules* were imported, and conditions.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
-    seconds: the time that it has.
+    seconds: the time that it has. conditions: about PyTorch; the truth of those that it can answer is the last part.
     Errors: InputError, with the last lines of what went wrong.
     """
-    data = run_probe(python, modules, progress, CAPTURE, seconds=seconds)
+    data = run_probe(python, modules, progress, CAPTURE, seconds=seconds, conditions=conditions)
     try:
-        return built_of(data), universes.from_data(universe_before(data))
+        return built_of(data), universes.from_data(universe_before(data)), data.get("conditions", {})
     except universes.UniverseError as error:
         raise InputError((Problem("capture-failed", f"the keys of that PyTorch cannot be used: {error}"),)) from None
 

@@ -139,7 +139,7 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (library_and_declarations,) = cases(Path(__file__).with_name("drifting.txt"))
     write(library_and_declarations, tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    library, universe = ask_built(torch_python(), ["drifting"])
+    library, universe, _ = ask_built(torch_python(), ["drifting"])
     per_name = {}
     for name in ("right", "wrong"):
         state = load_state([f"{name}.yaml"], universe=universe)

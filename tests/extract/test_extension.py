@@ -77,7 +77,7 @@ def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.M
     build(python, folder)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    library, universe = ask_built(python, ("scaled",))
+    library, universe, _ = ask_built(python, ("scaled",))
     project = find_project(folder)
     assert project is not None
     read = run(SOURCES, (read_project(project).extract,))

@@ -76,8 +76,11 @@ def show_drift(
     if against is None:
         from dispatch_cli.crossref.live import ask_built
 
-        library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
-        when = _answers(state, asked)
+        atoms = () if state.variants is None else state.variants.atoms
+        library, universe, held = ask_live(
+            lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout, atoms)
+        )
+        when = {condition: str(int(holds)) for condition, holds in held.items()}
     else:
         library, universe = _held(state, against, allow_outside)
         when = {}
@@ -124,17 +127,6 @@ def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[Operato
 
     names = [name for name, operator in library.operators.items() if operator.is_imported]
     return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
-
-
-def _answers(state: State, asked: Asked) -> dict[str, str]:
-    """The truth of conditions about PyTorch there, as choices of ``--when``."""
-    if state.variants is None:
-        return {}
-    from dispatch_cli.capture.run import ask_conditions
-
-    atoms = state.variants.atoms
-    answers = ask_live(lambda _: ask_conditions(asked.python, atoms, asked.timeout))
-    return {condition: str(int(holds)) for condition, holds in answers.items()}
 
 
 def _with_universe(
