@@ -1,27 +1,27 @@
 """Build the recorder for a PyTorch: a library of C++ on PyTorch's public headers, which `recorder.py` loads.
 
-usage: PYTHON build.py FOLDER CACHE BESIDE
-
-FOLDER: where it is built. CACHE: the user's own folder where it is kept, under a digest of that PyTorch, the Python,
-the compiler and the sources; empty where there is none. BESIDE: the folder from which a program imports first. It
-prints {"library": PATH}, or {"error": TEXT, "hint": TEXT}; PATH is null where that Python has no PyTorch but one in
-BESIDE. A script of its own: it needs Python 3.8 and its standard library.
+It is kept in the user's own cache folder, under a digest of that PyTorch, its Python, the compiler and the sources.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import importlib.util
 import json
 import os
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
-import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+
+from dispatch_cli.extract.cache import is_own_folder, usable_folder
+from dispatch_cli.model.reading.problem import InputError, Problem
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
 SOURCE = SOURCES / "recorder.cpp"
@@ -33,62 +33,58 @@ SHOWN_LINES = 8
 """Lines of a compiler's errors that an error message shows, each of so many characters:"""
 MAX_LINE = 500
 FLAGS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control")
-_IMPORT = "import sys; sys.path[:] = [path for path in sys.path if path]; import torch; "
+_BEFORE = "import sys; sys.path[:] = [path for path in sys.path if path]; "
+"""A program imports nothing from the working directory, unless it lies there."""
+_FACTS = f"""{_BEFORE}
+import importlib.util, json, sysconfig
+torch = importlib.util.find_spec("torch")
+print(json.dumps([torch and torch.origin, sysconfig.get_paths()["include"], sys.version]))
+"""
 
 
-class NotBuilt(Exception):
-    """The recorder cannot be built. hint: what to do about it."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(f"{message}; {hint}" if hint else message)
-        self.message, self.hint = message, hint
-
-
-def torch_folder() -> Path | None:
-    """The folder of the PyTorch that would be imported; None where there is none."""
-    own = {str(SOURCES.parent), str(SOURCES.parent.resolve())}
-    sys.path[:] = [path for path in sys.path if path not in own]
-    return _found_torch()
+def own_folder(name: str) -> Path:
+    """A folder in the cache of this user, which is made if need be. Errors: OSError."""
+    cache = usable_folder()
+    if cache is None:
+        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
+    folder = cache / name
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    if not is_own_folder(folder):
+        raise OSError(f"{folder}: it is no folder of this user")
+    return folder
 
 
-def _found_torch() -> Path | None:
-    spec = importlib.util.find_spec("torch")
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+@contextmanager
+def library_for(python: str, source: Path = SOURCE) -> Iterator[str]:
+    """The path of the recorder's library, built where it has not been yet. A line on standard error says so.
+
+    python: the path of an executable. source: what is compiled. Errors: InputError, where there is no PyTorch, where
+    there are no headers, or no compiler, and where building fails.
+    """
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
+    except OSError as error:
+        raise _error(error.strerror or str(error)) from None
+    with temporary as folder:
+        before = signal.signal(signal.SIGTERM, _exit)
+        try:
+            library = _Builder(python, source).library(Path(folder))
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        yield str(library)
 
 
-def library_for(torch: Path, folder: Path, cache: Path | None) -> Path:
-    """The library for the PyTorch in a folder, built where it has not been yet. Errors: NotBuilt."""
-    if sys.platform == "win32":
-        raise NotBuilt("there is none for Windows", "record the program on Linux or macOS")
-    if not (torch / "include" / "ATen" / "core" / "dispatch" / "Dispatcher.h").is_file():
-        raise NotBuilt(f"there are no C++ headers in {torch}", "use a PyTorch with headers, as its wheels have them")
-    if not (_python_headers() / "Python.h").is_file():
-        raise NotBuilt(
-            f"there is no {_python_headers() / 'Python.h'}",
-            "install the headers of this Python (the package python3-dev, or python3-devel)",
-        )
-    compiler = _compiler()
-    name = f"{_digest(torch, compiler)}.so"
-    if cache is not None and _is_own_file(cache / name):
-        return cache / name
-    once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
-    print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
-    output = folder / name
-    _build(torch, compiler, output)
-    if cache is not None:
-        with contextlib.suppress(OSError):
-            new = cache / f"{name}.{os.getpid()}"
-            shutil.copyfile(output, new)
-            return new.replace(cache / name)
-    return output
+def _exit(number: int, _: FrameType | None) -> None:
+    """Handle a signal so that nothing temporary is left."""
+    raise SystemExit(128 + number)
 
 
-def _python_headers() -> Path:
-    return Path(sysconfig.get_paths()["include"])
+def _error(message: str, hint: str | None = None) -> InputError:
+    return InputError((Problem("no-recorder", f"the recorder cannot be built: {message}", hint=hint),))
 
 
-def _compiler() -> list[str]:
-    """The command of the C++ compiler. Errors: NotBuilt."""
+def compiler() -> list[str]:
+    """The command of the C++ compiler. Errors: InputError."""
     named = os.environ.get("CXX", "")
     try:
         words = shlex.split(named)
@@ -98,14 +94,122 @@ def _compiler() -> list[str]:
     if path is not None:
         return [path, *words[1:]]
     if named.strip():
-        raise NotBuilt(
-            f"there is no C++ compiler {named}, as CXX has it", "install it, or name another one in the variable CXX"
-        )
-    for name in COMPILERS:
-        path = shutil.which(name)
-        if path is not None:
-            return [path]
-    raise NotBuilt("there is no C++ compiler on the PATH", "install g++ or clang++, or name one in the variable CXX")
+        message = f"there is no C++ compiler {named}, as CXX has it"
+        raise _error(message, "install it, or name another one in the variable CXX")
+    path = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if path is None:
+        hint = "install g++ or clang++, or name one in the variable CXX"
+        raise _error("there is no C++ compiler on the PATH", hint)
+    return [path]
+
+
+class _Builder:
+    """Builds a library for the PyTorch of a Python. Errors: InputError, in all methods."""
+
+    def __init__(self, python: str, source: Path) -> None:
+        self._python, self._source = python, source
+        origin, include, self._version = self._facts()
+        self._torch, self._include = Path(origin).parent, Path(include)
+
+    def library(self, folder: Path) -> Path:
+        """The library. folder: where it is built; it is kept elsewhere, if that can be."""
+        if sys.platform == "win32":
+            raise self._refusal("there is none for Windows", "record the program on Linux or macOS")
+        if not (self._torch / "include" / "ATen" / "core" / "dispatch" / "Dispatcher.h").is_file():
+            hint = "use a PyTorch with headers, as its wheels have them"
+            raise self._refusal(f"there are no C++ headers in {self._torch}", hint)
+        if not (self._include / "Python.h").is_file():
+            hint = "install the headers of this Python (the package python3-dev, or python3-devel)"
+            raise self._refusal(f"there is no {self._include / 'Python.h'}", hint)
+        command, cache = compiler(), _kept_in()
+        name = f"{self._digest(command)}.so"
+        if cache is not None and _is_own_file(cache / name):
+            return cache / name
+        once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
+        print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
+        output = folder / name
+        self._build(command, output)
+        if cache is not None:
+            with suppress(OSError):
+                new = cache / f"{name}.{os.getpid()}"
+                shutil.copyfile(output, new)
+                return new.replace(cache / name)
+        return output
+
+    def _facts(self) -> tuple[str, str, str]:
+        """PyTorch's own file, the folder of Python's headers, and Python's version."""
+        try:
+            done = subprocess.run([self._python, "-c", _FACTS], stdout=subprocess.PIPE, check=False)
+            origin, include, version = json.loads(done.stdout)
+        except OSError as error:
+            raise _error(f"{self._python} cannot be run: {(error.strerror or str(error)).lower()}") from None
+        except ValueError:
+            raise _error(f"{self._python} does not say whether it has PyTorch") from None
+        if origin is None:
+            hint = "give a Python that has PyTorch: --python PATH"
+            raise self._refusal("there is no PyTorch that it can import", hint)
+        return origin, include, version
+
+    def _refusal(self, message: str, hint: str | None = None) -> InputError:
+        return _error(f"{self._python}: {message}", hint)
+
+    def _digest(self, compiler: list[str]) -> str:
+        """Digest of everything that decides what is built."""
+        parts = [str(self._torch), self._version, *compiler, *FLAGS]
+        try:
+            parts.append((self._torch / "version.py").read_text("utf-8"))
+            libraries = [path.stat() for path in sorted((self._torch / "lib").glob("*torch_cpu*"))]
+            parts += [f"{status.st_size} {status.st_mtime_ns}" for status in libraries]
+            sources = [self._source, *sorted(path for path in SOURCES.rglob("*") if path.is_file())]
+            parts += [path.read_text("utf-8") for path in sources]
+        except (OSError, ValueError) as error:
+            raise self._refusal(f"{self._torch} cannot be read: {error}") from None
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
+
+    def _build(self, compiler: list[str], output: Path) -> None:
+        torch = self._torch
+        print_abi = f"{_BEFORE}import torch; print(int(torch.compiled_with_cxx11_abi()))"
+        abi = self._run([self._python, "-c", print_abi], "import PyTorch")
+        headers = (SOURCES, SOURCES / "stand_in", torch / "include", self._include)
+        # JSON escapes characters as C++ does
+        built_for = f"-DBUILT_FOR={json.dumps(str(torch), ensure_ascii=False)}"
+        command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", built_for]
+        command += [f"-I{folder}" for folder in headers]
+        command += [str(self._source), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
+        command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
+        command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+        self._run(command, "make the library")
+        if not output.is_file():
+            raise self._refusal(f"{compiler[0]} has made no library, and says no error")
+        load = f"{_BEFORE}import torch, ctypes; ctypes.PyDLL(sys.argv[1])"
+        self._run([self._python, "-c", load, str(output)], f"load what {compiler[0]} has made")
+
+    def _run(self, command: list[str], what: str) -> str:
+        """Output of a command. what: the task of the command, as a verb."""
+        try:
+            done = subprocess.run(
+                command, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False, errors="replace"
+            )
+        except subprocess.TimeoutExpired:
+            raise self._refusal(f"{command[0]} did not {what} within {SECONDS} seconds") from None
+        except OSError as error:
+            raise self._refusal(f"{command[0]} cannot be run: {error.strerror or error}") from None
+        if done.returncode == 0:
+            return done.stdout
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()] or lines
+        shown = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
+        how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
+        raise self._refusal(f"{command[0]} cannot {what}: it {how}{shown}")
+
+
+def _kept_in() -> Path | None:
+    """The folder where libraries are kept; None where there is none of this user, to which nobody else writes."""
+    try:
+        folder = own_folder("recorder")
+        return None if folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
+    except OSError:
+        return None
 
 
 def _is_own_file(path: Path) -> bool:
@@ -114,74 +218,3 @@ def _is_own_file(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_size > 0
-
-
-def _digest(torch: Path, compiler: list[str]) -> str:
-    """Digest of everything that decides what is built. Errors: NotBuilt."""
-    parts = [str(torch), sys.version, *compiler, *FLAGS]
-    try:
-        parts.append((torch / "version.py").read_text("utf-8"))
-        libraries = [path.stat() for path in sorted((torch / "lib").glob("*torch_cpu*"))]
-        parts += [f"{status.st_size} {status.st_mtime_ns}" for status in libraries]
-        parts += [path.read_text("utf-8") for path in sorted(SOURCES.rglob("*")) if path.is_file()]
-    except (OSError, ValueError) as error:
-        raise NotBuilt(f"{torch} cannot be read: {error}") from None
-    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
-
-
-def _build(torch: Path, compiler: list[str], output: Path) -> None:
-    """Errors: NotBuilt."""
-    abi = _run([sys.executable, "-c", _IMPORT + "print(int(torch.compiled_with_cxx11_abi()))"], "import PyTorch")
-    headers = (SOURCES, SOURCES / "stand_in", torch / "include", _python_headers())
-    command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", _built_for(torch)]
-    command += [f"-I{folder}" for folder in headers]
-    command += [str(SOURCE), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
-    command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
-    command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
-    _run(command, "make the library")
-    if not output.is_file():
-        raise NotBuilt(f"{compiler[0]} has made no library, and says no error")
-    load = _IMPORT + "import ctypes; ctypes.PyDLL(sys.argv[1])"
-    _run([sys.executable, "-c", load, str(output)], f"load what {compiler[0]} has made")
-
-
-def _built_for(torch: Path) -> str:
-    """The option that has the folder as a string of C++, which escapes characters as JSON does."""
-    return f"-DBUILT_FOR={json.dumps(str(torch), ensure_ascii=False)}"
-
-
-def _run(command: list[str], what: str) -> str:
-    """Output of a command. what: the task of the command, as a verb. Errors: NotBuilt."""
-    try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise NotBuilt(f"{command[0]} did not {what} within {SECONDS} seconds") from None
-    except OSError as error:
-        raise NotBuilt(f"{command[0]} cannot be run: {error.strerror or error}") from None
-    if done.returncode == 0:
-        return done.stdout.decode("utf-8", "replace")
-    lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()] or lines
-    shown = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
-    how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
-    raise NotBuilt(f"{command[0]} cannot {what}: it {how}{shown}")
-
-
-def main() -> None:
-    """Print the path of the library."""
-    folder, cache, beside = sys.argv[1:]
-    torch = torch_folder()
-    sys.path.insert(0, beside)
-    answer: dict[str, str | None]
-    try:
-        if torch is None and _found_torch() is None:
-            raise NotBuilt("there is no PyTorch that it can import", "give a Python that has PyTorch: --python PATH")
-        path = None if torch is None else library_for(torch, Path(folder), Path(cache) if cache else None)
-        answer = {"library": None if path is None else str(path)}
-    except NotBuilt as error:
-        answer = {"error": error.message, "hint": error.hint}
-    print(json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import stat
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from types import FrameType
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import did_you_mean, similar
-from dispatch_cli.trace import build
+from dispatch_cli.trace.build import own_folder
 from dispatch_cli.trace.recording import HEAD, VERSION
 
 MAX_NAMES = 1000
@@ -74,76 +71,9 @@ def _no_script(message: str, hint: str | None = None) -> InputError:
     return InputError((Problem("no-script", message, hint=hint),))
 
 
-@contextmanager
-def library_for(python: str, beside: str = "") -> Iterator[str | None]:
-    """The path of the recorder's library, built where it has not been yet; None where that Python has no PyTorch but
-    one that lies beside a program, which is not recorded. While it is built, a line on standard error says so.
-
-    python: the path of an executable. beside: the folder from which a program imports first. Errors: InputError, where
-    there is no PyTorch, where there are no headers, or no compiler, and where building fails.
-    """
-    try:
-        temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
-    except OSError as error:
-        raise _error(error.strerror or str(error)) from None
-    with temporary as folder:
-        before = signal.signal(signal.SIGTERM, _exit)
-        try:
-            library = _built(python, folder, beside)
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        yield library
-
-
-def _exit(number: int, _: FrameType | None) -> None:
-    """Handle a signal so that nothing temporary is left."""
-    raise SystemExit(128 + number)
-
-
-def _built(python: str, folder: str, beside: str) -> str | None:
-    """The path of the library. folder: where it is built; it is kept elsewhere, if that can be. Errors: InputError."""
-    words = [python, build.__file__, folder, str(_kept_in() or ""), beside]
-    try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
-        answer = json.loads(done.stdout)
-    except OSError as error:
-        raise _error(f"{python} cannot be run: {(error.strerror or str(error)).lower()}") from None
-    except ValueError:
-        raise _error(f"{python} does not say whether it has PyTorch") from None
-    if "error" in answer:
-        raise _error(f"{python}: {answer['error']}", answer["hint"])
-    library: str | None = answer["library"]
-    return library
-
-
-def _kept_in() -> Path | None:
-    """The folder where libraries are kept; None where there is none of this user, to which nobody else writes."""
-    try:
-        folder = _own_folder("recorder")
-        return None if folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
-    except OSError:
-        return None
-
-
-def _own_folder(name: str) -> Path:
-    """A folder in the cache of this user, which is made if need be. Errors: OSError."""
-    cache = usable_folder()
-    if cache is None:
-        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
-    folder = cache / name
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not is_own_folder(folder):
-        raise OSError(f"{folder}: it is no folder of this user")
-    return folder
-
-
-def _error(message: str, hint: str = "") -> InputError:
-    return InputError((Problem("no-recorder", f"the recorder cannot be built: {message}", hint=hint or None),))
-
-
 def variables(
     program: Sequence[str],
-    library: str | None,
+    library: str,
     save: str,
     megabytes: int = 256,
     lines: bool = True,
@@ -152,8 +82,9 @@ def variables(
 ) -> dict[str, str]:
     """The variables with which a Python starts the recorder before it runs a program. The file is made.
 
-    program: the words behind the Python's name. save: the file of the recording. megabytes: its largest size. lines,
-    state, kernels: whether lines of Python, the registry at the end, and every kernel that runs are recorded.
+    program: the words behind the Python's name. library: the recorder. save: the file of the recording. megabytes: its
+    largest size. lines, state, kernels: whether lines of Python, the registry at the end, and every kernel that runs
+    are recorded.
     Errors: OSError where the file cannot be made.
     """
     head: dict[str, object] = {
@@ -287,7 +218,7 @@ def last_recording() -> str | None:
 
 def _made() -> Path:
     """The folder, which is made if need be, without what runs left behind that were killed. Errors: OSError."""
-    folder = _own_folder("trace")
+    folder = own_folder("trace")
     try:
         with tempfile.TemporaryFile(dir=folder) as file:  # a full disk has room for names only
             file.write(bytes(_ROOM))

@@ -125,8 +125,6 @@ class RecordedProcess:
     def start(self) -> None:
         """Load the library, which records from here on. Errors: OSError, ValueError where it is of another PyTorch."""
         options, folder = self.options, os.path.dirname(os.path.abspath(self.torch.__file__))
-        if options["library"] is None:
-            raise ValueError("it was not there before the program began")
         with open(options["library"], "rb") as file:
             if b"built for: %s\0" % os.fsencode(folder) not in file.read():
                 raise ValueError(f"the recorder is not built for {folder}")

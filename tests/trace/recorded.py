@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sysconfig
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -12,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.trace import build
-from dispatch_cli.trace.launch import library_for, variables
+from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.trace.build import compiler, library_for
+from dispatch_cli.trace.launch import variables
 from tests import in_pytorch
 from tests.capture.support import torch_python
 from tests.extract.cases import cases
@@ -116,8 +119,8 @@ def read(path: Path) -> list[Any]:
 def has_compiler() -> bool:
     """True where there is a C++ compiler."""
     try:
-        build._compiler()
-    except build.NotBuilt:
+        compiler()
+    except InputError:
         return False
     return True
 
@@ -129,7 +132,7 @@ def cache_with_recorder(python: str) -> Path:
     """
     if not has_compiler():
         pytest.skip("left out: there is no C++ compiler")
-    if not (build._python_headers() / "Python.h").is_file():
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
         pytest.skip("left out: there are no headers of Python")
 
     def build_there(folder: Path) -> None:
@@ -152,8 +155,8 @@ def judge_of(python: str) -> str:
     cache_with_recorder(python)  # the test is skipped where it cannot be built
 
     def build_there(folder: Path) -> None:
-        script = Path(__file__).parent / "judge" / "build_library.py"
-        subprocess.run([python, str(script), build.__file__, str(folder)], check=True)
+        with library_for(python, Path(__file__).parent / "judge" / "judge.cpp") as library:
+            shutil.copy(library, folder)
 
     (library,) = once(f"judge-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there).rglob("*.so")
     return str(library)

@@ -47,7 +47,7 @@ def both(tmp_path: Path, program: list[str]) -> tuple[list[object], list[object]
     """End of a program without the recorder and with it, and the recording."""
     save = tmp_path / "recording"
     ended: list[list[object]] = []
-    for added in ({}, variables(program, None, str(save))):
+    for added in ({}, variables(program, "none", str(save))):
         done = subprocess.run(
             [sys.executable, *program],
             capture_output=True,

@@ -97,7 +97,7 @@ def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) 
     program.write_text(SAYS + source + ENDS, encoding="utf-8")
     command = [sys.executable, str(program)]
     if how == "launched":
-        added = variables(command[1:], None, str(tmp_path / "save"))
+        added = variables(command[1:], "none", str(tmp_path / "save"))
         start = f"import sys; from dispatch_cli.trace.launch import become\nwith become(sys.argv[1:], {added}): pass"
         command = [sys.executable, "-c", start, *command]
     pipe = subprocess.PIPE

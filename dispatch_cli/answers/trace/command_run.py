@@ -140,7 +140,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         what = "a MODULE" if run.is_module else "a SCRIPT to run, -m MODULE, a RECORDING to show, or --last"
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
-    from dispatch_cli.trace.launch import RecordingPlace, become, check_script, library_for, variables
+    from dispatch_cli.trace.build import library_for
+    from dispatch_cli.trace.launch import RecordingPlace, become, check_script, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
@@ -149,7 +150,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         check_script(run.program[0])
     python = executable_of(run.python)
     with ExitStack() as stack:
-        library = stack.enter_context(library_for(python, "" if run.is_module else _folder_of(run.program[0])))
+        library = stack.enter_context(library_for(python))
         words = (*(["-m"] if run.is_module else []), *run.program)
         place = None
         try:
@@ -174,12 +175,6 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
             say_note("nothing was recorded")
         elif _show_run(file, place, asked, out) and place is not None:
             _say_where(place)
-
-
-def _folder_of(script: str) -> str:
-    """The folder from which it imports first."""
-    path = Path(script)
-    return str(path.absolute() if path.is_dir() else path.resolve().parent)
 
 
 def _check_targets(run: RunAsked, out: Output) -> None:
