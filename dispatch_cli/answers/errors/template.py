@@ -75,6 +75,11 @@ HOLES = {
     "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
+    "is_device": r"is_(?P<device>cuda|cpu)",
+    "differing_device": r"(?!(?P=device)\b)(?P<other_device>\w{1,60}(?::\d{1,4})?)",
+    # CPUType, CUDABoolType
+    "backend_type": r"(?:CUDA|CPU)(?P<dtype>[A-Z][a-z]\w{1,20})?Type",
+    "fft_status": r"(?P<status>CU(?:FFT|SOLVER)_\w{3,40})",
     "cuda_device": r"(?P<device>CUDA)",
     "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",

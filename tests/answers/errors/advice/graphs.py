@@ -341,6 +341,107 @@ def autocast_marks_without_ctx(advice):
     Times.apply(training(1.0) * 1).backward()
 
 
+@tries("mixed-devices", "`torch.tensor(data, device=device)`", "`torch.zeros(2, device=device)`")
+def constructor_of_another_device(advice):
+    if "zeros" in advice:
+        torch.zeros(2, device="meta")
+    else:
+        (torch.tensor if advice else torch.FloatTensor)([1.0], device="meta")
+
+
+@tries("mixed-devices", "Pass it as it was saved, a tensor of uint8 on the CPU")
+def random_state_that_was_converted(advice):
+    state = torch.get_rng_state().float()
+    torch.set_rng_state(state.cpu().byte() if advice else state)
+
+
+@tries("mixed-devices", "Move it to ")
+def lengths_on_another_device(advice):
+    lengths = torch.tensor([2, 1], device="cpu" if advice else "meta")
+    torch.nn.utils.rnn.pack_padded_sequence(torch.ones(2, 2, 1), lengths)
+
+
+untried("mixed-devices", "DataParallel copies a module", GPU)
+untried("mixed-dtypes", "Convert it: `x.int()`", "needs an extension")
+untried("no-stub", "Use float32: `x.float()`, `model.float()`", "needs an older CPU")
+untried("not-built", "Move the tensors to the GPU; if they are there", GPU)
+
+
+@tries("no-dtype", "Convert them, `x.to(torch.complex64)`", "a real tensor is its own real part")
+def imaginary_part_of_a_real_tensor(advice):
+    x = torch.ones(2)
+    if "own" in advice:
+        assert x.real is not None
+    else:
+        assert (x.to(torch.complex64) if advice else x).imag.sum() == 0
+
+
+@tries("changed-in-place", "or change a copy, `x.clone()`")
+def expanded_tensor_changed(advice):
+    x = torch.ones(1).expand(2)
+    assert (x.clone() if advice else x).add_(1).sum() == 4
+
+
+untried("backward-call", "Call `model.train()` before the forward", GPU)
+untried("no-device-module", "Use `binary_cross_entropy_with_logits`", GPU)
+untried("no-device-module", "Create it on the CPU, `torch.Generator('cpu')`", "needs another build")
+
+
+@tries("no-device-module", "Use `x.to(y)` or `x.to(device, dtype)`")
+def type_of_a_backend(advice):
+    x = torch.ones(2)
+    assert (x.to("cpu", torch.float) if advice else x.type("torch.mps.FloatTensor")).sum() == 2
+
+
+untried("tensor-history", "Install numpy. PyTorch before 2.3", "needs another installation")
+
+
+@tries("tensor-history", "Call `x.retain_grad()` before backward", "read the gradient of what it was computed from")
+def gradient_of_a_computed_tensor(advice):
+    x = training(1.0)
+    y = x * 2
+    if "retain" in advice:
+        y.retain_grad()
+    y.backward()
+    assert ((x if "read" in advice else y).grad is None) is (not advice)
+
+
+@tries("checkpoint", "Pass `use_reentrant=False`, or let an input require one")
+def checkpoint_of_a_frozen_input(advice):
+    layer = torch.nn.Linear(1, 1)
+    y = checkpoint(layer, torch.ones(1), use_reentrant=not advice)
+    assert y.requires_grad is bool(advice)
+
+
+@tries("optimizer", "Check that the loss is computed from its parameters")
+def scaler_without_gradients(advice):
+    x, scaler = training(1.0), torch.amp.GradScaler("cpu")
+    loss = scaler.scale(x * 2 if advice else torch.ones(1))
+    if advice:
+        loss.backward()
+    scaler.step(torch.optim.SGD([x], lr=0.1))
+
+
+@tries("optimizer", "Call `scaler.update()` after each step")
+def scaler_that_unscales_twice(advice):
+    x, scaler = training(1.0), torch.amp.GradScaler("cpu")
+    optimizer = torch.optim.SGD([x], lr=0.1)
+    for _ in range(2):
+        scaler.scale(x * 2).backward()
+        scaler.unscale_(optimizer)
+        if advice:
+            scaler.step(optimizer)
+            scaler.update()
+
+
+@tries("wrong-arguments", "Find out why the list is empty, and skip the call")
+def list_without_tensors(advice):
+    tensors = []
+    if tensors or not advice:
+        torch.stack(tensors)
+
+
+untried("other-text", "The names in the condition are those of its arguments", "a diagnosis")
 untried("no-attention", "PyTorch uses another one", GPU)
 untried("no-stub", "Use a dtype that it has", GPU)
 untried("no-stub", "GPUs before Ampere (8.0)", GPU)
