@@ -191,7 +191,7 @@ class Base(Records):
             length = int.from_bytes(file.read(4), "big")
             self._head: dict[str, Any] = json.loads(zlib.decompress(file.read(length)))
             self._start = file.tell()
-        self._blocks: dict[int, dict[str, Any]] = {}
+        self._records: dict[str, list[Any]] = {}
 
     @property
     def universe(self) -> Universe:
@@ -227,14 +227,12 @@ class Base(Records):
 
     def record(self, name: str) -> list[Any]:
         """One operator as the file has it. Errors: KeyError when the state has none of that name."""
-        place = bisect_left(self.names, name)
-        if place == len(self.names) or self.names[place] != name:
-            raise KeyError(name)
-        number = place // self._head["block_size"]
-        if number not in self._blocks:
-            self._blocks[number] = self._read_block(number)
-        record: list[Any] = self._blocks[number][name]
-        return record
+        if name not in self._records:
+            place = bisect_left(self.names, name)
+            if place == len(self.names) or self.names[place] != name:
+                raise KeyError(name)
+            self._records |= self._read_block(place // self._head["block_size"])
+        return self._records[name]
 
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
