@@ -91,7 +91,7 @@ class Drift:
             yield from self._of_definition(name, defined, built)
         for key, registration in own.items():
             yield from self._of_kernel(f"{name}: the kernel at {key}", name, registration, built.kernels.get(key))
-        for kernel in self._view.declared_python_kernels.get(name, ()):
+        for kernel in self._view.state.declared_python_kernels.get(name, ()):
             if not self._view.state.declarations.through(kernel.span):
                 key = kernel.dispatch_key
                 words = f"{name}: the kernel of the Python dispatcher at {key}"
@@ -170,7 +170,7 @@ class Drift:
                 place, details = changes.get(key, span), (("kernel", kernel.debug),)
                 words = f"{name}: the {what} at {key}"
                 yield Part(words, name, key, "kernel", place, built=True, details=details, left_out=left_out)
-        kernels = view.declared_python_kernels.get(name, ())
+        kernels = view.state.declared_python_kernels.get(name, ())
         known = {kernel.dispatch_key for kernel in kernels if kernel.by is not Registrant.PYTORCH}
         if not library.apart:
             known.update(view.python_keys(name))

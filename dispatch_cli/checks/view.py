@@ -18,11 +18,13 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Plan, Table, plan
-from dispatch_cli.model.declarations import Define, Implement, PythonKernel
+from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher.operator import Operator
+    from dispatch_cli.engine.dispatcher.seen import WaitingOperator
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.schema import FunctionSchema
@@ -92,6 +94,7 @@ class View(Files):
         self.first = first or self
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
+        self._seen: dict[OperatorName, Operator | WaitingOperator] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}
 
     @property
@@ -117,21 +120,28 @@ class View(Files):
         return tuple(name for name in self.operators if not self.dispatcher.is_untouched(name))
 
     @cached_property
+    def implementations(self) -> Mapping[OperatorName, Sequence[Implement]]:
+        """The steps that register kernels, in order, by operator."""
+        by_operator: dict[OperatorName, list[Implement]] = {}
+        for step in self.state.declarations.steps:
+            if isinstance(step, Implement) and (name := step.block.qualified(step.operator)) is not None:
+                by_operator.setdefault(name, []).append(step)
+        return by_operator
+
+    @cached_property
     def extracted(self) -> frozenset[OperatorName]:
         """The operators with kernels that were read from sources, where equal names mean the same function."""
-        steps = (step for step in self.state.declarations.steps if isinstance(step, Implement))
-        names = (step.block.qualified(step.operator) for step in steps if step.block.extracted)
-        return frozenset(name for name in names if name is not None)
+        return frozenset(
+            name for name, steps in self.implementations.items() if any(step.block.extracted for step in steps)
+        )
 
     @cached_property
     def linked_in_any_order(self) -> frozenset[OperatorName]:
         """The operators with kernels from several source files, whose order nobody knows before they are linked."""
-        files: dict[OperatorName, set[str]] = {}
-        for step in self.state.declarations.steps:
-            if isinstance(step, Implement) and step.block.extracted and step.span is not None:
-                name = step.block.qualified(step.operator)
-                if name is not None:
-                    files.setdefault(name, set()).add(step.span.file)
+        files = {
+            name: {step.span.file for step in steps if step.block.extracted and step.span is not None}
+            for name, steps in self.implementations.items()
+        }
         return frozenset(name for name, places in files.items() if len(places) > 1)
 
     @cached_property
@@ -149,7 +159,7 @@ class View(Files):
         """The view's operators by pattern, in the order of their first operators."""
         members: dict[tuple[int, frozenset[str]], list[OperatorName]] = {}
         for name in self.operators:
-            members.setdefault(self.dispatcher.shape(name), []).append(name)
+            members.setdefault(self._shape(name), []).append(name)
         by_shape = {shape: self._pattern(shape) for shape in members}
         for shape, names in members.items():
             self._found.update(dict.fromkeys(names, by_shape[shape]))
@@ -159,7 +169,7 @@ class View(Files):
         """The pattern of any operator of the state, inside the view or not. Errors: Refused for an unknown one."""
         own_pattern = self._found.get(name)
         if own_pattern is None:
-            own_pattern = self._found[name] = self._pattern(self.dispatcher.shape(name))
+            own_pattern = self._found[name] = self._pattern(self._shape(name))
         return own_pattern
 
     @cached_property
@@ -192,7 +202,11 @@ class View(Files):
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """The active registration of every key that has one."""
-        return self.dispatcher.active(name)
+        return self._see(name).active_kernels()
+
+    def registration(self, name: OperatorName, key: str) -> Registration | None:
+        """The active registration at a key; None where there is none."""
+        return self._see(name).active(key)
 
     def kernels(self, name: OperatorName) -> Mapping[str, Sequence[Registration]]:
         """All its registrations, newest first; takes the operator in, so only for what was touched or found."""
@@ -200,7 +214,7 @@ class View(Files):
 
     def place(self, name: OperatorName, key: str) -> Span | None:
         """Place of its active kernel at *key*; None where there is none, or it is in no file."""
-        registration = self.dispatcher.active(name).get(key)
+        registration = self.registration(name, key)
         return registration.kernel.span if registration is not None else None
 
     def schema_text(self, name: OperatorName) -> str | None:
@@ -227,7 +241,7 @@ class View(Files):
 
         Reading one of a base takes some 60 µs: look at the text first.
         """
-        return self.dispatcher.seen(name).schema
+        return self._see(name).schema
 
     def takes_tensors(self, name: OperatorName) -> bool | None:
         """True if a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.
@@ -247,8 +261,7 @@ class View(Files):
 
         They are in the order of the enum, whatever the order in which the kernels were registered.
         """
-        keys = {kernel.dispatch_key for kernel in self.declared_python_kernels.get(name, ())}
-        keys.update(self.state.captured_python_kernels(str(name)))
+        keys = [kernel.dispatch_key for kernel in self.state.python_kernels(name)]
         return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     # what the files say
@@ -292,16 +305,19 @@ class View(Files):
     def _header(self, name: OperatorName) -> OperatorHeader:
         header = self._headers.get(name)
         if header is None:
-            header = self._headers[name] = self.dispatcher.header(name)
+            header = self._headers[name] = self._see(name).header
         return header
 
-    @cached_property
-    def declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
-        """The kernels of the Python dispatcher that files declare, by operator."""
-        by_operator: dict[OperatorName, list[PythonKernel]] = {}
-        for kernel in self.state.declarations.python_kernels:
-            by_operator.setdefault(kernel.operator, []).append(kernel)
-        return by_operator
+    def _see(self, name: OperatorName) -> Operator | WaitingOperator:
+        """The operator, whose registrations nothing changes while checks run."""
+        seen = self._seen.get(name)
+        if seen is None:
+            seen = self._seen[name] = self.dispatcher.seen(name)
+        return seen
+
+    def _shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
+        seen = self._see(name)
+        return seen.registered, seen.falling
 
     def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:
         pattern = self._shapes.get(shape)

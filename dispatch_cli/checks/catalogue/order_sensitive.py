@@ -45,7 +45,7 @@ from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
@@ -84,18 +84,17 @@ def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
     left = {(id(entry.kernel), entry.key): entry for stack in view.kernels(name).values() for entry in reversed(stack)}
     blocks: list[list[Registration]] = []
     written: dict[Block, list[Registration]] = {}
-    for step in view.state.declarations.steps:
-        if isinstance(step, Implement) and step.operator == name:
-            key = step.dispatch_key or step.block.dispatch_key
-            registration = left.pop((id(step.kernel), CATCH_ALL if key is None or key == UNDEFINED else key), None)
-            if registration is None:
-                continue
-            if step.block in written:
-                written[step.block].append(registration)
-                continue
-            blocks.append([registration])
-            if not step.block.implicit and not view.is_captured(registration):
-                written[step.block] = blocks[-1]
+    for step in view.implementations.get(name, ()):
+        key = step.dispatch_key or step.block.dispatch_key
+        registration = left.pop((id(step.kernel), CATCH_ALL if key is None or key == UNDEFINED else key), None)
+        if registration is None:
+            continue
+        if step.block in written:
+            written[step.block].append(registration)
+            continue
+        blocks.append([registration])
+        if not step.block.implicit and not view.is_captured(registration):
+            written[step.block] = blocks[-1]
     return [*([registration] for registration in left.values()), *blocks]
 
 

@@ -77,14 +77,19 @@ class WaitingOperator:
 
         return parse_printed_schema(self._captured.schema)
 
+    def active(self, key: str) -> Registration | None:
+        """The active registration at *key*."""
+        return self._registration(key) if key in self._captured.kernels else None
+
     def active_kernels(self) -> dict[str, Registration]:
         """The active registration of every key that has one."""
-        active = {}
-        for key, (debug, fallthrough) in self._captured.kernels.items():
-            fake, wraps = self._captured.functions.get(key, (None, None))
-            kernel = Kernel(debug, fallthrough=fallthrough, fake=fake, wraps=wraps)
-            active[key] = Registration(self._name, key, kernel, captured=True)
-        return active
+        return {key: self._registration(key) for key in self._captured.kernels}
+
+    def _registration(self, key: str) -> Registration:
+        debug, fallthrough = self._captured.kernels[key]
+        fake, wraps = self._captured.functions.get(key, (None, None))
+        kernel = Kernel(debug, fallthrough=fallthrough, fake=fake, wraps=wraps)
+        return Registration(self._name, key, kernel, captured=True)
 
     def stale(self) -> list[StaleEntry]:
         """None: its live table is in order, and changes of fallbacks leave it so."""

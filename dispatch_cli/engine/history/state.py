@@ -93,7 +93,7 @@ class State:
 
         captured = self.captured_python_kernels(str(name))
         by_key = {key: PythonKernel(name, key, kernel) for key, kernel in captured.items()}
-        for declared in self._declared_python_kernels.get(name, ()):
+        for declared in self.declared_python_kernels.get(name, ()):
             by_key.pop(declared.dispatch_key, None)
             by_key[declared.dispatch_key] = declared
         return [*by_key.values()]
@@ -244,7 +244,8 @@ class State:
         return {rule.operator: rule.rules for rule in self.declarations.fake_rules}
 
     @cached_property
-    def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:
+    def declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:
+        """The kernels of the Python dispatcher that files declare, by operator."""
         kernels: dict[OperatorName, list[PythonKernel]] = {}
         for kernel in self.declarations.python_kernels:
             kernels.setdefault(kernel.operator, []).append(kernel)
