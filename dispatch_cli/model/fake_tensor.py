@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.universe import Universe
+
+CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
+"""The mode's own function for factories: it calls the operator with the device ``meta``."""
+FBGEMM = "fbgemm::gmm"
+"""An operator whose own kernel may run on zeros, beside those of some namespaces."""
 
 
 class FakeRules(NamedTuple):
@@ -45,3 +51,8 @@ class DeclaredFakeRules(NamedTuple):
 
     operator: OperatorName
     rules: FakeRules
+
+
+def runs_on_zeros(universe: Universe, name: OperatorName) -> bool:
+    """True if the mode may run the operator's real kernel on zeros (``can_run_unsafe_fallback``)."""
+    return name.namespace in universe.fake_fallbacks or str(name) == FBGEMM

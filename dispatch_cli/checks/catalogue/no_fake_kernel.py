@@ -53,8 +53,10 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.changes.edit import fake_impl
+from dispatch_cli.model.fake_tensor import CONSTRUCTORS, runs_on_zeros
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
@@ -83,6 +85,8 @@ def find(view: View) -> Iterator[Finding]:
 
 
 _Failing = Mapping[str | None, Sequence[OperatorName]]
+_Devices = Sequence[tuple[str, str]]
+"""Devices, and their backends."""
 _FAILING: WeakKeyDictionary[View, _Failing] = WeakKeyDictionary()
 
 
@@ -90,35 +94,42 @@ def _failing(view: View) -> _Failing:
     """The operators of a view that fail on fake tensors, by library; simulated once, as variants ask for the first."""
     failing = _FAILING.get(view)
     if failing is None:
-        suspects = [
-            (name, pattern)
-            for pattern in view.patterns
-            for name in (pattern.operators if _may_fail(pattern) else _placeholders(view, pattern))
-            if _written(view, name) and not _calls_others(view, name)
-        ]
+        suspects: list[tuple[OperatorName, _Devices]] = []
+        for pattern in view.patterns:
+            names = [
+                name for name in _suspects(view, pattern) if _written(view, name) and not _calls_others(view, name)
+            ]
+            devices = _devices(view, pattern) if names else ()
+            suspects += ((name, devices) for name in names if devices)
         failing = _FAILING[view] = _simulated(view, suspects) if suspects else {}
     return failing
 
 
-def _simulated(view: View, suspects: Iterable[tuple[OperatorName, Pattern]]) -> _Failing:
+def _simulated(view: View, suspects: Iterable[tuple[OperatorName, _Devices]]) -> _Failing:
     """The operators of these whose calls fail on fake tensors, by library."""
     from dispatch_cli.engine.support.verdicts import Judges
 
     judges, by_library = Judges(view.state), dict[str | None, list[OperatorName]]()
-    for name, pattern in suspects:
-        if _fails(judges.new(name), view, pattern):
+    for name, devices in suspects:
+        if _fails(judges.new(name), devices):
             by_library.setdefault(name.namespace, []).append(name)
     return by_library
 
 
-def _may_fail(pattern: Pattern) -> bool:
-    """True if nothing is registered by which every call with fake tensors works."""
-    return not pattern.has(IMPLICIT) and pattern.decision(META).rule in (Rule.FALLBACK, Rule.MISSING)
+def _suspects(view: View, pattern: Pattern) -> Iterator[OperatorName]:
+    """The operators of a pattern that may fail: nothing is registered by which every call with fake tensors works."""
+    if pattern.has(META):
+        yield from (name for name in pattern.operators if _is_placeholder(view, name))
+    elif not pattern.has(IMPLICIT) and pattern.decision(META).rule in (Rule.FALLBACK, Rule.MISSING):
+        yield from (name for name in pattern.operators if not _is_served(view, name))
 
 
-def _placeholders(view: View, pattern: Pattern) -> Iterator[OperatorName]:
-    """The operators of a pattern whose kernel at Meta only says that there is no fake implementation."""
-    return (name for name in pattern.operators if META in pattern.keys and _is_placeholder(view, name))
+def _is_served(view: View, name: OperatorName) -> bool:
+    """True if the mode has a function for the operator, or runs its real kernels; factories get the device meta."""
+    implementation = view.state.fake_rules(name).implementation
+    if implementation is not None:
+        return implementation != CONSTRUCTORS
+    return runs_on_zeros(view.universe, name) and view.takes_tensors(name) is True
 
 
 def _written(view: View, name: OperatorName) -> bool:
@@ -127,26 +138,40 @@ def _written(view: View, name: OperatorName) -> bool:
     return is_known and view.concerns(name, view.active(name))
 
 
-def _fails(judge: Judge, view: View, pattern: Pattern) -> bool:
-    """True if a call works with real tensors on some backend, and does not with fake ones."""
-    from dispatch_cli.engine.support.cell import Column
-    from dispatch_cli.model.calls.support import SupportContext
-
-    compared = SupportContext.EAGER, SupportContext.FAKE
+def _devices(view: View, pattern: Pattern) -> _Devices:
+    """The devices on which a call with real tensors may work."""
     universe = view.universe
     parts = (universe.runtime_parts.get(key, (None, None)) for key in pattern.keys)
     backends = {component for _, component in parts if component is not None and component != META} or {"CPU"}
-    for device, key in universe.devices.items():
-        if key in backends:
-            real, fake = (judge.cell(Column(key, device, context)) for context in compared)
-            if real.verdict.works and _has_no_kernel(fake):
-                return True
+    return [item for item in universe.devices.items() if item[1] in backends and _may_work(view, pattern, item[1])]
+
+
+def _may_work(view: View, pattern: Pattern, backend: str) -> bool:
+    """True if a call on a backend may come to anything but PyTorch's fallbacks above the backend, which call on."""
+    universe, fallbacks = view.universe, view.dispatcher.fallbacks
+    shared = (slot for slot in universe.slots if universe.runtime_parts.get(slot, (None, None))[1] is None)
+    above = [slot for slot in (*autograd_keys_of(universe, backend), *shared) if pattern.rule(slot) is not Rule.MISSING]
+    return pattern.rule(backend) is not Rule.MISSING or any(
+        pattern.rule(slot) is not Rule.FALLBACK or fallbacks[slot].kernel.debug != universe.own_fallbacks.get(slot)
+        for slot in above
+    )
+
+
+def _fails(judge: Judge, devices: _Devices) -> bool:
+    """True if a call works with real tensors on some device, and does not with fake ones."""
+    from dispatch_cli.engine.support.cell import Column
+    from dispatch_cli.model.calls.support import SupportContext
+
+    for device, key in devices:
+        fake = Column(key, device, SupportContext.FAKE)
+        real = fake._replace(context=SupportContext.EAGER)
+        if _has_no_kernel(judge.cell(fake)) and judge.cell(real).verdict.works:
+            return True
     return False
 
 
 def _has_no_kernel(fake: Cell) -> bool:
     """True if a call raises because nothing is there for fake tensors, or for the device that a factory is given."""
-    from dispatch_cli.engine.call.fake_dispatch import CONSTRUCTORS
     from dispatch_cli.engine.support.cell import Reason, Verdict
 
     return fake.reason is Reason.NO_FAKE or (fake.verdict is Verdict.RAISES and fake.kernel == CONSTRUCTORS)
@@ -178,7 +203,8 @@ def _is_traced(view: View, names: Iterable[OperatorName]) -> bool:
 
 def _is_placeholder(view: View, name: OperatorName) -> bool:
     """True if its kernel at Meta only says that there is no fake implementation."""
-    fake = view.active(name)[META].kernel.fake
+    registration = view.registration(name, META)
+    fake = None if registration is None else registration.kernel.fake
     return fake is not None and fake.function is None
 
 

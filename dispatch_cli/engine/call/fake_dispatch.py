@@ -28,7 +28,7 @@ from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, Fak
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.calls.options import Options
-from dispatch_cli.model.fake_tensor import FakeRules
+from dispatch_cli.model.fake_tensor import CONSTRUCTORS, FakeRules, runs_on_zeros
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -41,11 +41,8 @@ MAX_GENERATED = 4
 Result = tuple[FakeOutcome, Error | None]
 Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
 """Says whether tensors of different devices fail."""
-FBGEMM = "fbgemm::gmm"
-"""An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
 FOREACH = "aten::_foreach_"
 """Prefix of the operators whose results go to the devices of their lists (``fake_impls.py``)."""
-CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
 DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
@@ -256,7 +253,7 @@ class FakeCall:
             return FakeOutcome(FakePath.TRIVIAL), None
         name = self.operator.name
         unsupported = errors.of_fake_mode(errors.UNSUPPORTED, name)
-        if name.namespace not in self.maker.universe.fake_fallbacks and self.name != FBGEMM:
+        if not runs_on_zeros(self.maker.universe, name):
             return FakeOutcome(FakePath.NONE), unsupported
         if INPLACE_VIEW in self.tags:
             return FakeOutcome(FakePath.FALLBACK), error or unsupported
