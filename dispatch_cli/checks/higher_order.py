@@ -57,16 +57,18 @@ def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unh
 
     An operator without an implementation for any backend is left out: PyTorch has some that no call gets to.
     """
-    for mode in INFRA_MODES:
-        problem = _unhandled(state, operator, mode)
+    implemented = state.higher_order_table(operator).modes
+    missing = [mode for mode in INFRA_MODES if mode not in implemented]
+    device = device_of(state, operator) if missing else None
+    if device is None:
+        return
+    for mode in missing:
+        problem = _unhandled(state, operator, device, mode)
         if problem is not None:
             yield problem
 
 
-def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> Unhandled | None:
-    device = device_of(state, operator)
-    if device is None:
-        return None
+def _unhandled(state: State, operator: HigherOrderOperator, device: str, mode: str) -> Unhandled | None:
     call = call_in_mode(state, operator, device, mode)
     if not asks_a_mode(call) and not decomposes(call):
         # what is at the autograd keys raises, or it is not known to call the operator again
