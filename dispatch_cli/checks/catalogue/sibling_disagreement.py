@@ -78,11 +78,13 @@ def find(view: View) -> Iterator[Finding]:
     answers: dict[tuple[int, frozenset[str]], Coverage] = {}
     reported = frozenset(view.operators)
     for base in dict.fromkeys(_functional_name(name.name) for name in view.operators):
-        names = [name for spelling in _spellings(base) for name in view.overloads.get(spelling, ())]
-        if len(names) < 2:
+        spelled = [view.overloads[spelling] for spelling in _spellings(base) if spelling in view.overloads]
+        names = [name for overloads in spelled for name in overloads]
+        in_place_only = view.own.isdisjoint(names)
+        if len(spelled if in_place_only else names) < 2:
             continue
         coverage = {name: _answers(view, view.pattern(name), answers) for name in names}
-        if _may_differ(coverage, in_place_only=view.own.isdisjoint(names)):
+        if _may_differ(coverage, in_place_only):
             for family in _families(view, names):
                 yield from _of_family(view, family, coverage, reported)
 
