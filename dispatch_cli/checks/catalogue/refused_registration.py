@@ -88,6 +88,9 @@ def find(view: View) -> Iterator[Finding]:
         if is_expected(item):
             continue
         message = " ".join(item.message.split())
+        text, is_given, reason = message.rpartition(" reason: ")
+        if is_given:
+            message = f"{reason} {text}"  # PyTorch's last words say most, and a long text is cut
         finding = CHECK.finding(
             f"PyTorch refuses this registration: {message}",
             item.operator,
