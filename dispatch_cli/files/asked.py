@@ -80,7 +80,7 @@ def _check(revision: str, path: str) -> None:
     """Errors: RevisionError for what no revision or path is."""
     if path.startswith(":") and revision:
         name = f"{revision}:{path}"[:MAX_SHOWN]
-        hint = f"this looks like the name of an operator; where a command takes --op, choose it by --op {name}"
+        hint = f"this looks like an operator: explain, resolve and history take it first, others as --op {name}"
         raise RevisionError("file-not-found", f"there is no file {name!r}", hint)
     if not revision:
         hint = "name the revision, as in HEAD:decl.yaml"

@@ -62,7 +62,19 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
         raise click.UsageError(
             "Give an operator and a key, such as `explain aten::add.Tensor CPU`, or --from-error FILE."
         )
+    operator, key, *_ = arguments
+    if _is_path(operator):
+        raise click.UsageError(f"The operator and the key come first: `explain OP KEY {operator}`.")
+    if _is_path(key):
+        raise click.UsageError(f"The key is missing: `explain {operator} CPU {key}`, for example.")
     return arguments
+
+
+def _is_path(text: str) -> bool:
+    """True if a text can be no key, and there is a file or folder of that name."""
+    from dispatch_cli.files import paths
+
+    return any(sign in text for sign in "./\\") and paths.exists(text)
 
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
