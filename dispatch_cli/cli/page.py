@@ -105,7 +105,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]
     from dispatch_cli.answers.findings.checked import checked_operators
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
-    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.checks.running.listing import Limits
 
     settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
     guards = () if source.keys else guards_of(project, source.allow_outside)

@@ -9,9 +9,9 @@ from typing import Generic, NamedTuple, TypeVar
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks.all_checks import CHECKS
-from dispatch_cli.checks.brought_about import forms_of, new_findings
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.run import CheckRun, run_checks
+from dispatch_cli.checks.running.brought_about import forms_of, new_findings
+from dispatch_cli.checks.running.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.beyond import beyond

@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
-from dispatch_cli.checks.listing import OF_GROUP, Limits
+from dispatch_cli.checks.running.listing import OF_GROUP, Limits
 from tests.cli.support import Result, call
 
 pytestmark = pytest.mark.usefixtures("many")

@@ -12,7 +12,7 @@ from dispatch_cli.answers.diff.rows import DiffChoice
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.all_checks import CHECKS
-from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.running.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State

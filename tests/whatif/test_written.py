@@ -14,7 +14,7 @@ from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.run import run_checks
+from dispatch_cli.checks.running.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.table import answer

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.answers.findings.baseline.report import Entry
-from dispatch_cli.checks.brought_about import changed_operators
+from dispatch_cli.checks.running.brought_about import changed_operators
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Declarations, Define, Implement

@@ -87,7 +87,7 @@ def command(
     from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
-    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.checks.running.listing import Limits
     from dispatch_cli.model.severity import Severity
 
     refuse_bad_settings(state, settings)
@@ -165,7 +165,7 @@ def checks_command(checks: tuple[str, ...], out: Output) -> None:
     ID is the id or the code of a check, or the beginning of either.
     """
     from dispatch_cli.answers.findings.checks import checks_report
-    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.checks.running.selection import UnknownCheck
     from dispatch_cli.model.settings import Selector
 
     try:

@@ -148,7 +148,7 @@ def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
 
 def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
     from dispatch_cli.checks.all_checks import CHECKS
-    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.checks.running.selection import UnknownCheck
 
     error = UnknownCheck.of(CHECKS, selector)
     return None if error is None else (str(error), lambda: error.hint)

@@ -14,10 +14,10 @@ from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
-from dispatch_cli.checks.conditions import Conditions, OtherVariant
-from dispatch_cli.checks.listing import Limits, Listing
-from dispatch_cli.checks.run import Progress, Suppressed, run_checks
-from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
+from dispatch_cli.checks.running.conditions import Conditions, OtherVariant
+from dispatch_cli.checks.running.listing import Limits, Listing
+from dispatch_cli.checks.running.run import Progress, Suppressed, run_checks
+from dispatch_cli.checks.running.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.variants import unit_of

@@ -67,7 +67,7 @@ def show_drift(
     Exits as check-invariants does. The settings are those of the project.
     """
     from dispatch_cli.answers.findings.report import findings_report
-    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.checks.running.listing import Limits
     from dispatch_cli.model.settings import CheckSettings, Selector
 
     settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)

@@ -12,8 +12,8 @@ from dispatch_cli.checks.catalogue import guard as guard_check
 from dispatch_cli.checks.catalogue import unmatched_guard
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.guarding import Guards, Violation
-from dispatch_cli.checks.listing import OF_GROUP
-from dispatch_cli.checks.selection import Suppressions
+from dispatch_cli.checks.running.listing import OF_GROUP
+from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.calls.guard import Guard, GuardField

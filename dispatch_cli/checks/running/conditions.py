@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.checks.running.brought_about import Finder
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants import FALLBACKS, Family
 from dispatch_cli.model.conditions.simplify import any_of, cover, short_text, simplified, terms

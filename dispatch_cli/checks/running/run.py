@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks.brought_about import Finder
 from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Check, Finding, Need
-from dispatch_cli.checks.conditions import Conditions
-from dispatch_cli.checks.listing import Limits, Listing
-from dispatch_cli.checks.selection import Suppressions
+from dispatch_cli.checks.running.brought_about import Finder
+from dispatch_cli.checks.running.conditions import Conditions
+from dispatch_cli.checks.running.listing import Limits, Listing
+from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import RegisteringFunction
 from dispatch_cli.model.reading.problem import Related

@@ -1,0 +1,1 @@
+"""Runs of the checks: which are chosen, over which variants and changes, and which findings are listed."""
