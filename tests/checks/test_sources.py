@@ -144,8 +144,11 @@ def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
         "check-invariants", str(path), "--base", "torch-2.15", "--config", "none", "--select", "refused-registration",
         "--format", "json",
     )  # fmt: skip
-    rows = [(finding["severity"], finding["operator"]) for finding in json.loads(result.out)["findings"]]
-    assert rows == [
+    findings = json.loads(result.out)["findings"]
+    assert [finding["message"].rpartition("; ")[2] for finding in findings if finding["operator"] == "mnie::f"] == [
+        "did you mean mine::f?"
+    ]
+    assert [(finding["severity"], finding["operator"]) for finding in findings] == [
         ("error", "aten::linear"),
         ("info", "torchvision::nms"),
         ("warning", "aten::nothing_like_it"),

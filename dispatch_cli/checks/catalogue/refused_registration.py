@@ -49,10 +49,12 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
 from dispatch_cli.checks.catalogue.dangling_implementation import (
+    MAX_SUGGESTIONS,
     NOTHING_DEFINES,
     Defined,
     asks_for,
     is_for_absent,
+    near_names,
     no_definition,
 )
 from dispatch_cli.checks.check import Check, Finding, Severity
@@ -82,7 +84,7 @@ def is_expected(item: RefusedDeclaration) -> bool:
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is refused."""
-    for item in view.state.refused:
+    for position, item in enumerate(view.state.refused):
         if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
             continue
         if is_expected(item):
@@ -102,7 +104,7 @@ def find(view: View) -> Iterator[Finding]:
         )
         when = text_of_all(item.when)
         if item.code == UNKNOWN_OPERATOR and item.operator is not None:
-            finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator))
+            finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator), position < MAX_SUGGESTIONS)
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         if finding.severity is Severity.WARNING and view.state.over:
@@ -110,10 +112,13 @@ def find(view: View) -> Iterator[Finding]:
         yield finding._replace(when=when or None)
 
 
-def _of_unknown_operator(view: View, finding: Finding, name: OperatorName) -> Finding:
+def _of_unknown_operator(view: View, finding: Finding, name: OperatorName, suggests: bool) -> Finding:
     """A registration for an operator that nothing defines; which may be another library's."""
-    outcome, tip, severity = no_definition(view, name, Defined(view))
-    if outcome is not NOTHING_DEFINES:
+    defined = Defined(view)
+    outcome, tip, severity = no_definition(view, name, defined)
+    if outcome is NOTHING_DEFINES and suggests:
+        finding = finding._replace(message=f"{finding.message}{near_names(name, defined)}")
+    elif outcome is not NOTHING_DEFINES:
         message = f"PyTorch refuses this registration without {name}, {outcome}"
         finding = finding._replace(message=message.replace(", and is not", ", which is not"))
     return dangling.CHECK.hedged(view, finding._replace(tip=tip, severity=severity))
