@@ -57,8 +57,8 @@ class OperatorName(NamedTuple):
 
 
 def usualness(overload: str) -> tuple[bool, bool]:
-    """Order of the overloads of an operator: the usual ones, others, forms for out last."""
-    return "out" in overload, overload not in ("", "Tensor", "out")
+    """Order of the overloads of an operator: the usual ones, others, those for out and for named dimensions last."""
+    return any(word in overload for word in ("out", "imname", "names")), overload not in ("", "Tensor", "out")
 
 
 def without_overload(name: str) -> str:
