@@ -102,7 +102,7 @@ HOLES = {
     "miopen_status": r"(?P<status>[A-Z]\w{2,40})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
-    "class_name": r"(?P<class_name>\w{1,60})",
+    "class_name": r"(?!FakeTensor)(?P<class_name>\w{1,60})",
     # what a schema, and not a saved program, goes on with
     "not_saved": r"(?!\s*Serialized)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
