@@ -179,7 +179,7 @@ _OPERATOR = fields(
         "python": map_of(TEXT),
         "imported": IMPORTED,
     },
-    {"fake_tensor_mode": map_of(PLAIN), "stale": FLAG},
+    {"fake_tensor_mode": map_of(PLAIN)},
 )
 _DEFINED = fields({"debug": TEXT, "alias_analysis": TEXT})
 

@@ -1,4 +1,4 @@
-"""Registrations of a running PyTorch at one moment, and those that came after it.
+"""Registrations of a running PyTorch at one moment, as its dumps have them, and those that came after it.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
@@ -15,9 +15,72 @@ if TYPE_CHECKING:  # Python 3.8 knows this spelling only where it does not look 
     Data = dict[str, Any]
     Watched = dict[tuple[str, str], list[tuple[Any, Any]]]
 
-_KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+ :: .+ \[ [a-z ]*\])")
-_SCHEMA = "schema: "
-_NO_SCHEMA = "schema: (none)"
+_KERNEL = re.compile(r"(\w+)(\[alias\])?( \(inactive\))?: (.+) :: (.+) \[ ([a-z ]*)\]")
+_FALLBACK = re.compile(r"(\w+): (fallthrough )?(.+) \[backend fallback\]")
+_NOTHING: Data = {"schema": None, "kernels": {}}
+
+
+def parse_dump(dump: str) -> Data:
+    """A registration dump in pieces: name, schema, debug, alias_analysis, and kernels by key, newest first.
+
+    Errors: ValueError, with the line that is not understood.
+    """
+    lines = dump.splitlines()
+    data: Data = {
+        "name": _after("name: ", lines, 0),
+        "schema": _after("schema: ", lines, 1),
+        "debug": None,
+        "alias_analysis": None,
+        "kernels": {},
+    }
+    rest = 2
+    if data["schema"] == "(none)":
+        data["schema"] = None
+    else:
+        data["debug"] = _after("debug: ", lines, 2)
+        kind = _after("alias analysis kind: ", lines, 3)
+        data["alias_analysis"] = "default" if kind.endswith(" (default)") else kind
+        rest = 4
+    for line in lines[rest:]:
+        match = _KERNEL.fullmatch(line)
+        if match is None:
+            raise ValueError(line)
+        key, _, inactive, debug, signature, flags = match.groups()
+        kernels = data["kernels"].setdefault(key, [])
+        if bool(inactive) != bool(kernels):
+            raise ValueError(line)
+        words = flags.split()
+        kernels.append(
+            {
+                "debug": debug,
+                "signature": None if signature == "(none)" else signature,
+                "fallthrough": "fallthrough" in words,
+                "boxed": "boxed" in words,
+                "unboxed": "unboxed" in words,
+            }
+        )
+    return data
+
+
+def _after(words: str, lines: list[str], number: int) -> str:
+    line = lines[number] if number < len(lines) else ""
+    if not line.startswith(words) or line == words:
+        raise ValueError(line)
+    return line[len(words) :]
+
+
+def parse_fallbacks(table: str) -> list[Data]:
+    """The backend fallbacks, read off the table of an operator that has no kernels.
+
+    Errors: ValueError, with a line that is not a backend fallback.
+    """
+    fallbacks = []
+    for line in table.splitlines():
+        match = _FALLBACK.fullmatch(line)
+        if match is None:
+            raise ValueError(line)
+        fallbacks.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
+    return fallbacks
 
 
 class Look:
@@ -42,12 +105,15 @@ class Look:
         the keys with a new kernel of the Python dispatcher.
         """
         changes: Data = {}
-        old, new = earlier.dumps.get(name), self.dumps.get(name, "")
+        old, new = earlier.dumps.get(name), self.dumps.get(name)
         if old != new:
-            if _is_defined(new) and not _is_defined(old or ""):
+            before, after = _pieces(old), _pieces(new)
+            if after["schema"] is not None and before["schema"] is None:
                 changes["schema"] = True
-            before = _kernels(old or "")
-            counts = {key: len(lines) - _common_end(lines, before.get(key, [])) for key, lines in _kernels(new).items()}
+            counts = {
+                key: len(kernels) - _common_end(kernels, before["kernels"].get(key, []))
+                for key, kernels in after["kernels"].items()
+            }
             if any(counts.values()):
                 changes["kernels"] = {key: count for key, count in counts.items() if count}
         known = earlier.python.get(name, {})
@@ -70,22 +136,15 @@ class Look:
         return sorted(name for name, tables in self.impls.items() if earlier.impls.get(name) != tables)
 
 
-def _is_defined(dump: str) -> bool:
-    lines = dump.splitlines()[1:2]
-    return lines != [] and lines[0].startswith(_SCHEMA) and lines[0] != _NO_SCHEMA
+def _pieces(dump: str | None) -> Data:
+    """A registration dump in pieces; those of an operator without anything for none, and for what is not understood."""
+    try:
+        return _NOTHING if dump is None else parse_dump(dump)
+    except ValueError:
+        return _NOTHING
 
 
-def _kernels(dump: str) -> dict[str, list[str]]:
-    """The kernels of a dump by their keys, newest first. The lines before them are no kernels and never change."""
-    kernels: dict[str, list[str]] = {}
-    for line in dump.splitlines()[1:]:
-        match = _KERNEL.fullmatch(line)
-        if match is not None:
-            kernels.setdefault(match[1], []).append(match[2])
-    return kernels
-
-
-def _common_end(lines: list[str], other: list[str]) -> int:
+def _common_end(lines: list[Data], other: list[Data]) -> int:
     """Number of elements that two lists share at their ends: a newer kernel stands before those it came after."""
     count = 0
     for mine, its in zip(reversed(lines), reversed(other)):  # noqa: B905  (Python 3.8 has no strict)

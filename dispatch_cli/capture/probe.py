@@ -87,78 +87,12 @@ class Failure(Exception):
         self.details = details
 
 
-# Texts: what PyTorch prints, in pieces. These need no PyTorch.
-
-_KERNEL = re.compile(r"(\w+)(\[alias\])?( \(inactive\))?: (.+) :: (.+) \[ ([a-z ]*)\]")
-_FALLBACK = re.compile(r"(\w+): (fallthrough )?(.+) \[backend fallback\]")
+# Texts. These need no PyTorch.
 
 
 def parse_keyset(text: str) -> list[str]:
     """The keys of a printed key set: ``DispatchKeySet(CPU, AutogradCPU)``."""
     return re.findall(r"\w+", text.split("(", 1)[1])
-
-
-def parse_dump(dump: str) -> Data:
-    """A registration dump in pieces: name, schema, debug, alias_analysis, and kernels by key, newest first.
-
-    Errors: ValueError, with the line that is not understood.
-    """
-    lines = dump.splitlines()
-    data: Data = {
-        "name": _after("name: ", lines, 0),
-        "schema": _after("schema: ", lines, 1),
-        "debug": None,
-        "alias_analysis": None,
-        "kernels": {},
-    }
-    rest = 2
-    if data["schema"] == "(none)":
-        data["schema"] = None
-    else:
-        data["debug"] = _after("debug: ", lines, 2)
-        kind = _after("alias analysis kind: ", lines, 3)
-        data["alias_analysis"] = "default" if kind.endswith(" (default)") else kind
-        rest = 4
-    for line in lines[rest:]:
-        match = _KERNEL.fullmatch(line)
-        if match is None:
-            raise ValueError(line)
-        key, _, inactive, debug, signature, flags = match.groups()
-        kernels = data["kernels"].setdefault(key, [])
-        if bool(inactive) != bool(kernels):
-            raise ValueError(line)
-        words = flags.split()
-        kernels.append(
-            {
-                "debug": debug,
-                "signature": None if signature == "(none)" else signature,
-                "fallthrough": "fallthrough" in words,
-                "boxed": "boxed" in words,
-                "unboxed": "unboxed" in words,
-            }
-        )
-    return data
-
-
-def _after(words: str, lines: list[str], number: int) -> str:
-    line = lines[number] if number < len(lines) else ""
-    if not line.startswith(words) or line == words:
-        raise ValueError(line)
-    return line[len(words) :]
-
-
-def parse_fallbacks(table: str) -> list[Data]:
-    """The backend fallbacks, read off the table of an operator that has no kernels.
-
-    Errors: ValueError, with a line that is not a backend fallback.
-    """
-    fallbacks = []
-    for line in table.splitlines():
-        match = _FALLBACK.fullmatch(line)
-        if match is None:
-            raise ValueError(line)
-        fallbacks.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
-    return fallbacks
 
 
 class Cleaner:
@@ -243,6 +177,10 @@ class Live:
         included = self.core._dispatch_is_included_in_alias
         return [key for key in self.runtime if included(self.keys[key], self.keys[alias])]
 
+    def registered(self, name: str) -> Data:
+        """The registration dump of an operator, in pieces. Errors: ValueError."""
+        return looking.parse_dump(self.clean(self.core._dispatch_dump(name)))
+
     def slot_key(self, slot: str) -> Any:
         """The key of a slot of the tables."""
         return self.core.DispatchKey.Undefined if slot == UNDEFINED else self.keys[slot]
@@ -260,7 +198,7 @@ class Live:
         return name
 
 
-def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
+def universe(live: Live, refreshes: dict[str, list[str]], fallbacks: list[Data]) -> Data:
     """The layout of the keys, as a universe file has it."""
     core, keys = live.core, live.keys
     functionalities = [
@@ -294,11 +232,11 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
         "default_included": parse_keyset(str(core._dispatch_tls_local_include_set())),
         "default_excluded": parse_keyset(str(core._dispatch_tls_local_exclude_set())),
         "devices": _devices(live),
-        "fallbacks": _fallbacks(live),
+        "fallbacks": fallbacks,
         "higher_order_fallthrough": default_fallthrough(live),
         **higher_order_calls.facts(live.torch),
         **about_tensors(live),
-        "torch_library": torch_library.facts(live.torch, NAMESPACE, live.clean),
+        "torch_library": torch_library.facts(live.torch, NAMESPACE, live.registered),
     }
 
 
@@ -433,18 +371,12 @@ def _python_needs_snapshot(live: Live) -> bool:
     return "tls_on_entry" in str(_error_of_call(live, "plain", {"CPU": lambda x: x}, "Python"))
 
 
-def _fallbacks(live: Live) -> list[Data]:
-    library = live.core._dispatch_library("FRAGMENT", NAMESPACE, "")
-    library.def_("empty(int x) -> int")
-    return parse_fallbacks(live.clean(live.core._dispatch_dump_table(NAMESPACE + "::empty")))
-
-
-def replaceable_fallbacks(live: Live) -> list[str]:
+def replaceable_fallbacks(live: Live, fallbacks: list[Data]) -> list[str]:
     """The runtime keys at which PyTorch accepts a further backend fallback: it takes the place of the one before.
 
     A key that has none gets one for that. What takes the place of PyTorch's own stays registered.
     """
-    there = {fallback["key"] for fallback in _fallbacks(live)}
+    there = {fallback["key"] for fallback in fallbacks}
     replaceable = []
     for key in live.runtime:
         if not live.parses(key):
@@ -603,29 +535,18 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
     ways = going_on.ways(asked.watched, describe)
     for name, dump in sorted(asked.now.dumps.items()):
         try:
-            operator = parse_dump(live.clean(dump))
+            operator = looking.parse_dump(live.clean(dump))
         except ValueError as error:
             skipped.append({"name": name, "line": str(error)})
         else:
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
             operator["python"] = _by_key(live, asked.now.python.get(name, {}))
             operator["imported"] = _imported(live, asked, name)
-            if _is_stale(live, name):
-                operator["stale"] = True
             going_on.note(operator, ways)
             going_on.note_fakes(operator, live.clean, describe)
             entries.append(operator)
         step()
     return entries, skipped
-
-
-def _is_stale(live: Live, name: str) -> bool:
-    """True if calls find other kernels than the registrations determine, as PyTorch's own check says."""
-    try:
-        live.core._dispatch_check_invariants(name)
-    except RuntimeError:
-        return True
-    return False
 
 
 def _tags(live: Live, name: str) -> list[str]:
@@ -1014,13 +935,15 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     torch, live = asked.torch, Live(asked)
     step = step or progress(len(asked.now.dumps) + len(live.ids))
     understood, skipped = operators(live, asked, step)
-    layout = universe(live, Refreshes(live, step).find())
+    fallbacks = looking.parse_fallbacks(live.clean("\n".join(asked.now.fallbacks)))
+    layout = universe(live, Refreshes(live, step).find(), fallbacks)
     # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
     if not fake_mode.note_rules({operator["name"]: operator for operator in understood}, function_name):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
     asked.notes += map(live.clean, higher_order_calls.import_all(Path(torch.__file__).absolute().parent))
     # after the tables: a fallback of PyTorch that is replaced does not come back
-    layout["replaceable_fallbacks"] = replaceable_fallbacks(live)
+    layout["replaceable_fallbacks"] = replaceable_fallbacks(live, fallbacks)
+    replaced = asked.before.fallbacks_replaced(asked.now)
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),
@@ -1033,7 +956,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "operators": understood,
         "higher_order_operators": higher_order_operators(live),
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),
-        "replaced_fallbacks": parse_fallbacks(live.clean("\n".join(asked.before.fallbacks_replaced(asked.now)))),
+        "replaced_fallbacks": looking.parse_fallbacks(live.clean("\n".join(replaced))),
         "imported_higher_order_operators": asked.now.rules_since(asked.before),
         "modes": mode_types(),
         "skipped": skipped,

@@ -26,15 +26,13 @@ KEYS = {
     "register_autocast": "AutocastCPU",
 }
 """Keys at which each registers its kernel."""
-_LINE = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+) :: ", re.M)
-_DEBUG = re.compile(r"^debug: (.+)$", re.M)
 _DEVICES = re.compile(r"Expected one of (.*?) device type")
 
 
-def facts(torch: Any, namespace: str, clean: Callable[[str], str]) -> Data | None:
+def facts(torch: Any, namespace: str, registered: Callable[[str], Data]) -> Data | None:
     """The fields of `dispatch_cli.model.universe.TorchLibrary`; None where this PyTorch has no ``custom_op``.
 
-    namespace: one that is not in use.
+    namespace: one that is not in use. registered: gives the dump of an operator, in pieces.
     """
     library = torch.library
     if not hasattr(library, "custom_op"):
@@ -45,16 +43,15 @@ def facts(torch: Any, namespace: str, clean: Callable[[str], str]) -> Data | Non
             plain = make("plain", "(Tensor x) -> Tensor")
             view = make("view", "(Tensor(a) x) -> Tensor(a)")
             make("factory", "(Device device) -> Tensor", "cpu")
-            dump = clean(_dump(torch, namespace, "plain"))
-            kernels = _kernels(dump)
+            dump, factory, of_view = (registered(f"{namespace}::{name}") for name in ("plain", "factory", "view"))
             return {
-                "custom_op": _DEBUG.findall(dump)[0],
-                "fake": kernels["Meta"][0],
-                "functions": _functions(torch, namespace, clean),
+                "custom_op": dump["debug"],
+                "fake": dump["kernels"]["Meta"][0]["debug"],
+                "functions": _functions(torch, namespace, registered),
                 "tags": sorted(tag.name for tag in plain._opoverload.tags),
                 "takes_tags": "tags" in inspect.signature(library.custom_op).parameters,
-                "backend_select": "BackendSelect" in _kernels(_dump(torch, namespace, "factory")),
-                "view_fallback": "ADInplaceOrView" in _kernels(_dump(torch, namespace, "view")),
+                "backend_select": "BackendSelect" in factory["kernels"],
+                "view_fallback": "ADInplaceOrView" in of_view["kernels"],
                 "views_differentiable": _takes(lambda: view.register_autograd(lambda *_: None)),
                 "checks_gradients": _checks_gradients(torch, plain),
                 "overrides": "allow_override" in inspect.signature(library.Library.impl).parameters,
@@ -84,19 +81,7 @@ def _clone(x: Any) -> Any:
     return x.clone()
 
 
-def _dump(torch: Any, namespace: str, name: str) -> str:
-    return str(torch._C._dispatch_dump(f"{namespace}::{name}"))
-
-
-def _kernels(dump: str) -> dict[str, list[str]]:
-    """The debug texts of the kernels, by key."""
-    texts: dict[str, list[str]] = {}
-    for key, debug in _LINE.findall(dump):
-        texts.setdefault(key, []).append(debug)
-    return texts
-
-
-def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[str, str]:
+def _functions(torch: Any, namespace: str, registered: Callable[[str], Data]) -> dict[str, str]:
     """The functions that there are, with the debug text of what they register, where that is the same in every call."""
     library = torch.library
     kept = library.Library(namespace, "FRAGMENT")
@@ -109,9 +94,10 @@ def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[
             if hasattr(library, name):
                 _register(torch, name, f"{namespace}::one", again=False)
                 _register(torch, name, f"{namespace}::other", again=True)
-                texts[name] = [_kernels(clean(_dump(torch, namespace, op)))[KEYS[name]][0] for op in ("one", "other")]
+                dumps = [registered(f"{namespace}::{op}") for op in ("one", "other")]
+                texts[name] = [dump["kernels"][KEYS[name]][0]["debug"] for dump in dumps]
         library.define(f"{namespace}::third", "(Tensor x) -> Tensor")
-        texts["define"] = _DEBUG.findall(clean(_dump(torch, namespace, "third"))) * 2
+        texts["define"] = [registered(f"{namespace}::third")["debug"]] * 2
         if hasattr(library, "triton_op"):
             texts["triton_op"] = ["", ""]
     finally:

@@ -57,7 +57,7 @@ class Answers:
 class Probed:
     """Registrations as they came from a PyTorch, with its answers.
 
-    universe: the data of a universe file. operators: as `dispatch_cli.capture.probe.parse_dump` gives them, with the
+    universe: the data of a universe file. operators: as `dispatch_cli.capture.looking.parse_dump` gives them, with the
     Python kernels of each under ``python``, where known. higher_order: as the probe gives them.
     not_understood: operator → the line of its dump that is not understood.
     """

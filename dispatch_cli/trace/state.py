@@ -234,8 +234,8 @@ class RegistrationsKnown(NamedTuple):
     """A state by which calls are explained.
 
     base: the embedded state of that version of PyTorch, or the newest one. is_base: it is that one; otherwise it is the
-    program's own, as it was recorded when it ended. not_known: operators whose tables were stale then, and of which it
-    is not recorded what their slots held.
+    program's own, as it was recorded when it ended. not_known: operators whose tables were stale then, and cannot be
+    made.
     """
 
     state: State
@@ -286,7 +286,7 @@ def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
         if fallback["key"] not in own
     )
     state = run(Declarations(universe, steps=steps, inherited_steps=steps), source)
-    not_known = {OperatorName.parse(operator["name"]) for operator in data["operators"] if operator.get("stale")}
+    not_known = set()
     at_end = [(recording.operators[number], table) for number, table in recording.tables.items() if table.at_end]
     for number, (text, table) in enumerate(at_end):
         name = OperatorName.parse(text)

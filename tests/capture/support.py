@@ -19,7 +19,8 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture import run
-from dispatch_cli.capture.probe import FORMAT, parse_dump
+from dispatch_cli.capture.looking import parse_dump
+from dispatch_cli.capture.probe import FORMAT
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture import probe
+from dispatch_cli.capture import looking, probe
 from dispatch_cli.capture.higher_order_calls import defining_modules, import_all
 from dispatch_cli.capture.run import ANSWERS
 from tests.extract.cases import cases, write
@@ -37,7 +37,7 @@ def dump_text(operator: dict[str, Any], universe: dict[str, Any]) -> str:
 def test_recorded_dumps_are_taken_apart_without_loss(version: str) -> None:
     recording = load_recording(f"{version}.state")
     for name, texts in [*recording["ops"].items()][::5]:
-        operator = probe.parse_dump(texts["dump"])
+        operator = looking.parse_dump(texts["dump"])
         assert operator["name"] == name
         assert dump_text(operator, recording["universe"]) == texts["dump"]
 
@@ -46,12 +46,12 @@ def test_recorded_dumps_are_taken_apart_without_loss(version: str) -> None:
 def test_fallbacks_are_read_off_an_empty_table(version: str) -> None:
     table = load_recording(f"{version}.state")["empty_table"]
     embedded = universes.load(UNIVERSE_OF[version]).fallbacks
-    assert probe.parse_fallbacks(table) == [fallback._asdict() for fallback in embedded]
+    assert looking.parse_fallbacks(table) == [fallback._asdict() for fallback in embedded]
 
 
 def test_a_dangling_operator() -> None:
     dump = "name: a::b.out\nschema: (none)\nCPU: x :: (none) [ boxed ]\nCPU (inactive): y :: () -> () [ unboxed ]\n"
-    assert probe.parse_dump(dump) == {
+    assert looking.parse_dump(dump) == {
         "name": "a::b.out",
         "schema": None,
         "debug": None,
@@ -78,7 +78,7 @@ def test_a_dangling_operator() -> None:
 )
 def test_a_dump_that_is_not_understood_is_not_guessed_at(dump: str, line: str) -> None:
     with pytest.raises(ValueError) as caught:
-        probe.parse_dump(dump)
+        looking.parse_dump(dump)
     assert str(caught.value) == line
 
 

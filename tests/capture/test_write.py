@@ -12,7 +12,7 @@ import yaml
 
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.document import document
-from dispatch_cli.capture.probe import parse_dump
+from dispatch_cli.capture.looking import parse_dump
 from dispatch_cli.capture.write import Format, head, json_text, state_text, yaml_text
 from dispatch_cli.cli.output import write
 from dispatch_cli.declarations.loader import load

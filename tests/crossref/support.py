@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.capture.probe import parse_dump
+from dispatch_cli.capture.looking import parse_dump
 from tests.capture.support import state_of, universe_data
 from tests.support import load_recording
 

@@ -131,10 +131,6 @@ def test_a_stale_table_is_as_it_was_seen(tmp_path: Path) -> None:
     assert late == [("mylib::plain", "AutogradCPU", ["CompositeExplicitAutograd"])]
     explained = call("explain", "mylib::plain", "AutogradCPU", "--base", str(tmp_path / "s.trace"))
     assert "/home/me/lib.py:31" in explained.out
-    # PyTorch says that it is stale, and it was not seen how
-    state_data["operators"][1]["stale"] = True
-    answered = with_tables(tmp_path / "s.trace", state_data, {})
-    assert answered["threads"][0]["rows"][1]["path"]["problem"] is not None
 
 
 def test_kernels_that_are_gone_at_the_end(tmp_path: Path) -> None:
