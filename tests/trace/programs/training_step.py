@@ -23,6 +23,7 @@ class Classifier(nn.Module):
 
 def main() -> None:
     torch.manual_seed(0)
+    torch.backends.mha.set_fastpath_enabled(torch.__version__ >= (2, 5))  # that of 2.4 fails under autocast
     model = Classifier()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 2)
