@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from dispatch_cli.checks.text import kernel_words, wanted_words
+from dispatch_cli.checks.text import kernel_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
@@ -56,6 +56,24 @@ def _has_kernel(entry: TableEntry, globs: tuple[str, ...]) -> bool:
     kernel = entry.kernel
     names = () if kernel is None else (kernel.debug, kernel.function_name)
     return any(name == glob or glob_pattern(glob).match(name) for name in names if name for glob in globs)
+
+
+def _wanted_words(want: Expectation) -> str:
+    """Expectation of a guard about a slot, after ``the guard requires``."""
+    either = " or ".join(want.texts)
+    match want.field:
+        case GuardField.RULE:
+            return f"rule {either}"
+        case GuardField.NOT:
+            return f"any rule but {either}"
+        case GuardField.KERNEL:
+            return f"kernel {either}"
+        case GuardField.NOT_KERNEL:
+            return f"any kernel but {either}"
+        case GuardField.FALLTHROUGH:
+            return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
+        case GuardField.SAME_AS:
+            return f"the same function as {either}"
 
 
 class Violation(NamedTuple):
@@ -141,7 +159,7 @@ class Guards:
         by_reason: dict[tuple[str, str], tuple[TableEntry, list[str]]] = {}
         for keys in self._parts(table.plan, guard.keys, guard.excepted):
             entry = table[keys[0]]
-            wanted = " and ".join([wanted_words(want) for want in guard.wants if not holds(want, entry, table)])
+            wanted = " and ".join([_wanted_words(want) for want in guard.wants if not holds(want, entry, table)])
             if wanted:
                 by_reason.setdefault((wanted, self._words(entry)), (entry, []))[1].extend(keys)
         for (wanted, words), (entry, same) in by_reason.items():

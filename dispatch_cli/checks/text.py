@@ -1,4 +1,4 @@
-"""Keys, and what guards want and find, as the sentences of checks have them."""
+"""Keys and kernels, as the sentences of checks have them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.calls.guard import Expectation, GuardField
 from dispatch_cli.model.kernel import Kernel
 
 MAX_NAMED = 4
@@ -37,21 +36,3 @@ def kernel_words(kernel: Kernel) -> str:
 def without_hint(text: str) -> str:
     """An error's text without the hint at its end, which PyTorch gives where an operator has no rule for a mode."""
     return text.split("Hint:", 1)[0].rstrip()
-
-
-def wanted_words(want: Expectation) -> str:
-    """Expectation of a guard about a slot, after ``the guard requires``."""
-    either = " or ".join(want.texts)
-    match want.field:
-        case GuardField.RULE:
-            return f"rule {either}"
-        case GuardField.NOT:
-            return f"any rule but {either}"
-        case GuardField.KERNEL:
-            return f"kernel {either}"
-        case GuardField.NOT_KERNEL:
-            return f"any kernel but {either}"
-        case GuardField.FALLTHROUGH:
-            return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
-        case GuardField.SAME_AS:
-            return f"the same function as {either}"

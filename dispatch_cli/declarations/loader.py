@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import NamedTuple
 
 from dispatch_cli import bases as states
@@ -19,19 +20,9 @@ from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, Unive
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
-from dispatch_cli.declarations.sections.changes import change_declarations, read_changes
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
-from dispatch_cli.declarations.sections.guards import read_guards, read_promises
-from dispatch_cli.declarations.sections.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.sections.libraries import read_fallbacks, read_libraries
-from dispatch_cli.declarations.sections.operators import read_operators
-from dispatch_cli.declarations.sections.suppressions import (
-    read_comments,
-    read_source_comments,
-    read_suppressions,
-)
-from dispatch_cli.declarations.sections.undecided import read_functions, read_not_understood, read_undecided
+from dispatch_cli.declarations.sections.suppressions import read_comments, read_source_comments
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
@@ -263,6 +254,8 @@ class _Loader:
                 context.steps = [_completed(step, known.redispatches) for step in context.steps]
         declarations = None if universe is None else self._declarations(universe, contexts, named)
         if declarations is not None and any(context.changes for context in contexts):
+            from dispatch_cli.declarations.sections.changes import change_declarations
+
             of_state = self._captured(), self._continued.steps
             declarations = change_declarations(declarations, contexts, self._extended(named), *of_state)
         for file in self._files.values():
@@ -491,28 +484,36 @@ def _read_imported(context: FileContext, node: Node) -> None:
     values = read_record(context.problems, node, IMPORTED) or {}
     by, context.by = context.by, Registrant.USER
     for name, value in values.items():
-        reader = _SECTIONS.get(name)
-        if reader is not None and value is not None:
-            reader(context, value)
+        if value is not None:
+            _read_section(context, name, value)
     context.by = by
 
 
-_SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
-    "core_fallbacks": _read_core_fallbacks,
-    "imported": _read_imported,
-    "operators": read_operators,
-    "libraries": read_libraries,
-    "fallbacks": read_fallbacks,
-    "higher_order_operators": read_higher_order_operators,
-    "changes": read_changes,
-    "modes": read_modes,
-    "guards": read_guards,
-    "support": read_promises,
-    "suppress": read_suppressions,
-    "functions": read_functions,
-    "undecided": read_undecided,
-    "not_understood": read_not_understood,
+_OWN_SECTIONS = {"core_fallbacks": _read_core_fallbacks, "imported": _read_imported}
+_SECTIONS = {
+    "operators": ("operators", "read_operators"),
+    "libraries": ("libraries", "read_libraries"),
+    "fallbacks": ("libraries", "read_fallbacks"),
+    "higher_order_operators": ("higher_order", "read_higher_order_operators"),
+    "modes": ("higher_order", "read_modes"),
+    "changes": ("changes", "read_changes"),
+    "guards": ("guards", "read_guards"),
+    "support": ("guards", "read_promises"),
+    "suppress": ("suppressions", "read_suppressions"),
+    "functions": ("undecided", "read_functions"),
+    "undecided": ("undecided", "read_undecided"),
+    "not_understood": ("undecided", "read_not_understood"),
 }
+"""Where a section is read: the module of `declarations.sections`, imported where a file has the section; its reader."""
+
+
+def _read_section(context: FileContext, name: str, node: Node) -> None:
+    """Read a section; a field of the file that is none, such as its version, was read with the header."""
+    if name in _OWN_SECTIONS:
+        _OWN_SECTIONS[name](context, node)
+    elif name in _SECTIONS:
+        module, reader = _SECTIONS[name]
+        getattr(import_module(f"dispatch_cli.declarations.sections.{module}"), reader)(context, node)
 
 
 _OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "support", "suppress"})
@@ -524,11 +525,10 @@ def _read_sections(file: _File, context: FileContext) -> None:
     sections = file.header.sections
     try:
         for name, node in sections:
-            reader = _SECTIONS.get(name)
             if file.only_guards and name not in _OF_GUARDS:
                 file.problems.add("only-guards", f"a guards file cannot have {name!r}", node, _GUARDS_HINT)
-            elif reader is not None:
-                reader(context, node)
+            else:
+                _read_section(context, name, node)
         context.suppressions += read_comments(file.problems, (node for _, node in sections))
         if context.extracted:
             context.suppressions += read_source_comments(file.problems, context.steps, context.unread)

@@ -11,9 +11,9 @@ from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.diff.document import document as diff_document
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.wording import outcome
+from dispatch_cli.answers.explain.advice.adviser import slot_advice
 from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
 from dispatch_cli.answers.explain.advice.report import Advice
-from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.document import ROLE_TONES
 from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport

@@ -14,8 +14,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.calls.call import Absent, CallEnd, CallError, ContextKind, TensorSpec, Wrapper, WrapperKind
-from dispatch_cli.model.calls.options import DTYPES, LAYOUT_NUMBERS, Options
+from dispatch_cli.model.calls.options import LAYOUT_NUMBERS, Options
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.calls import GENERATOR
 from dispatch_cli.trace.recording import Recording

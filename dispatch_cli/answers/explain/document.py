@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
 from dispatch_cli.answers.explain.advice.report import Advice, Manual
 from dispatch_cli.answers.explain.report import (
     AliasExplanation,
@@ -99,6 +98,13 @@ def _slot(report: ExplainReport, what: SlotExplanation, advice: bool) -> Iterato
     yield from reasons(report, what)
     yield from around(what)
     left = what.advice if advice else tuple(item for item in what.advice if _is_note(item))
+    if left:
+        yield from _advice(left)
+
+
+def _advice(left: Sequence[Advice]) -> Iterator[Block]:
+    from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
+
     for piece, new, text in zip(left, new_changes(left), advice_lines(left), strict=True):
         yield Gap()
         yield Paragraph(text, link=next(iter(new or piece.changes), None))

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.explain.advice.report import Advice
-from dispatch_cli.answers.explain.advice.slot import slot_advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
-from dispatch_cli.answers.shared.divergences import difference_of
 from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
-from dispatch_cli.answers.table.slot_notes import backend_key_below
+from dispatch_cli.answers.table.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import filled_by, runners_up
 from dispatch_cli.engine.history.state import State
@@ -190,8 +188,13 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
     universe = state.dispatcher.universe
     if key in universe.slot:
-        return explain_slot(state, name, key)._replace(advice=slot_advice(state, name, key))
+        explained = explain_slot(state, name, key)
+        notes = slot_notes(state.dispatcher, name, key)
+        if not notes:
+            return explained
+        from dispatch_cli.answers.explain.advice.adviser import advice_on
 
+        return explained._replace(advice=advice_on(state, name, notes))
     return explain_alias(state, name, key) if universe.is_alias(key) else explain_block(state, name, key)
 
 
@@ -235,16 +238,18 @@ def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     entry = entry_for(key, decision, active, fallbacks) if is_cpp else TableEntry(key, decision, None)
     row = PythonRow(*row_of(state, entry))
     raises = chosen is None and decision.rule is not Rule.NOT_KNOWN
-    differs = next((difference_of(divergence) for divergence in divergences if divergence.key == key), None)
-    if function is None and differs is None:
+    divergence = next((item for item in divergences if item.key == key), None)
+    if function is None and divergence is None:
         return None
+    from dispatch_cli.answers.shared.divergences import difference_of
+
     return row._replace(
         kernel=row.kernel if is_cpp else function.kernel if function is not None else None,
         span=row.span if function is None else function.span,
         python=function is not None,
         chosen_key=chosen,
         error=python_table.error_text(name, key, decision.rule) if raises else None,
-        differs=differs,
+        differs=None if divergence is None else difference_of(divergence),
     )
 
 

@@ -14,7 +14,6 @@ from dispatch_cli.answers.explain.report import (
     SlotExplanation,
 )
 from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
-from dispatch_cli.answers.shared.divergences import because_text
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import Before, PythonRow, TableRow
 from dispatch_cli.answers.table.wording import answer_text, before_label, kernel_label, kernel_phrase
@@ -121,7 +120,11 @@ def python_sentence(row: PythonRow) -> str:
     does, chosen = "chooses another kernel", f"{kernel}{source}, {row.rule.dump_text}"
     if row.error is not None:
         does, chosen = "raises an error", row.error.rstrip(".")
-    because = "" if row.differs is None else f": {because_text(row.differs)}"
+    because = ""
+    if row.differs is not None:
+        from dispatch_cli.answers.shared.divergences import because_text
+
+        because = f": {because_text(row.differs)}"
     return f"Here the Python dispatcher (resolve_key) {does}: {chosen}{because}."
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.model.calls.call import CONTEXT_WORDS, TENSOR_WORDS, Absent, ContextKind, Layout
-from dispatch_cli.model.calls.options import DTYPES
+from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.text.suggest import starting
 from dispatch_cli.model.universe import Universe
 

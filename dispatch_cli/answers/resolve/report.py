@@ -170,8 +170,8 @@ def resolve_report(
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:
     """The report of a call that fails, with what would help; what advice says is no note."""
+    from dispatch_cli.answers.explain.advice.adviser import slot_advice
     from dispatch_cli.answers.explain.advice.questions import Question, failing_slot
-    from dispatch_cli.answers.explain.advice.slot import slot_advice
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
     advice = slot_advice(state, call.operator, failing_slot(call), asked)

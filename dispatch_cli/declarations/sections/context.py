@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.calls.guard import Guard
-from dispatch_cli.model.calls.support import Promise
-from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
 from dispatch_cli.model.conditions.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
@@ -30,13 +27,18 @@ from dispatch_cli.model.declarations import (
     Undecided,
     UnreadStatement,
 )
-from dispatch_cli.model.fake_tensor import DeclaredFakeRules
-from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.calls.guard import Guard
+    from dispatch_cli.model.calls.support import Promise
+    from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
+    from dispatch_cli.model.fake_tensor import DeclaredFakeRules
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.settings import Suppression
 
 
 class DefinedOperator(NamedTuple):

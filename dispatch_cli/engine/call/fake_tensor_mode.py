@@ -17,7 +17,7 @@ from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.errors import failed_assert
 from dispatch_cli.engine.call.step import KernelStep, Moment, hands_over, raises, redispatches
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Handler, HandlerKind
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
@@ -26,7 +26,7 @@ from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.universe import PYTHON, Universe
 
-TENSOR, FAKE_TENSOR, JAGGED = "Tensor", "FakeTensor", "NestedTensor"
+TENSOR, JAGGED = "Tensor", "NestedTensor"
 """Classes of tensors; the last is that of jagged ones (``torch/nested/_internal/nested_tensor.py``)."""
 INPLACE_VIEW = "inplace_view"
 """The tag of operators that change sizes or strides in place."""

@@ -15,7 +15,6 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import CallError, Layout, device_type
 from dispatch_cli.model.calls.options import DEFAULT as DEFAULT_DTYPE
 from dispatch_cli.model.calls.options import (
-    DTYPES,
     LAYOUT_NUMBERS,
     QUANTIZED,
     Options,
@@ -27,6 +26,7 @@ from dispatch_cli.model.calls.options import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.types import DTYPES
 
 _TYPES = {
     "device": ("Device", TypeKind.DEVICE),

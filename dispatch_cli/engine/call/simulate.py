@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.step import Followed
 from dispatch_cli.engine.call.tensors import TensorMaker, Value, maker_of
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
 from dispatch_cli.engine.call.trace import Call, End, EndKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State

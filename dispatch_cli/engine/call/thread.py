@@ -33,6 +33,8 @@ PRE_DISPATCH_MODES = ("ProxyTorchDispatchMode", "FunctionalTensorMode", "SchemaC
 Source: ``torch._ops._ModeStackStateForPreDispatch``.
 """
 FAKE_TENSOR_MODE, PROXY_MODE, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
+FAKE_TENSOR = "FakeTensor"
+"""The class of the tensors that FakeTensorMode makes."""
 
 
 class Mode(NamedTuple):

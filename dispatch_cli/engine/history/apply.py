@@ -16,16 +16,14 @@ does:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
-from dispatch_cli.engine.variants import Variants
 from dispatch_cli.model.captured import StateSource, captured_python_kernels
-from dispatch_cli.model.changes.change import ChangeError
 from dispatch_cli.model.declarations import (
     Block,
     CapturedRegistration,
@@ -46,6 +44,9 @@ from dispatch_cli.model.reading.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import META, PYTHON
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.changes.change import ChangeError
 
 MAX_REFUSALS = 100
 """Refusals that are reported; the rest is counted."""
@@ -285,6 +286,8 @@ def _refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
 
 def rerun(state: State, new: Declarations) -> State:
     """The state that other declarations lead to, over the same captured state. Errors: Refused, with PyTorch's text."""
+    from dispatch_cli.engine.variants import Variants
+
     variants = Variants(new, state.variants.chosen) if state.variants is not None and has_conditions(new) else None
     try:
         after = run(new if variants is None else variants.select(variants.default), state.source)

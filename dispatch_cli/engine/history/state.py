@@ -152,10 +152,12 @@ class State:
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators: the captured ones, then the declared ones that do not take the place of one."""
-        from dispatch_cli.engine.python.higher_order import merged
-
         captured = self.source.higher_order_operators if self.source is not None else ()
         declared = self._declarations.higher_order_operators if self._declarations is not None else ()
+        if not declared:
+            return tuple(captured)
+        from dispatch_cli.engine.python.higher_order import merged
+
         return merged((*captured, *declared))
 
     @property

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.explain import document as explain
-from dispatch_cli.answers.explain.advice.adviser import Steps
+from dispatch_cli.answers.explain.advice.adviser import Steps, slot_advice_steps
 from dispatch_cli.answers.explain.advice.report import Change
-from dispatch_cli.answers.explain.advice.slot import slot_advice_steps
 from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on

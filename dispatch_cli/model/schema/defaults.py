@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from itertools import repeat
 
-from dispatch_cli.model.calls.options import DTYPES, OTHER_NAMES
 from dispatch_cli.model.schema.cursor import MAX_BROADCAST, Cursor, PartError, is_name, is_string, shortened
-from dispatch_cli.model.schema.types import SchemaType, TypeKind, seen_by_torchscript
+from dispatch_cli.model.schema.types import DTYPES, OTHER_NAMES, SchemaType, TypeKind, seen_by_torchscript
 from dispatch_cli.model.text.suggest import suggestion
 
 Constant = None | bool | int | float | str

@@ -11,8 +11,9 @@ from typing import Any
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Hop
 from dispatch_cli.model.calls.call import Context, TensorSpec
-from dispatch_cli.model.calls.options import DTYPES, Options
+from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema.types import DTYPES
 from tests.engine.call.random_calls import names
 from tests.engine.live_cases import LiveCase, Side
 

@@ -10,6 +10,7 @@ from dispatch_cli.answers.explain.advice.remedies import Remedy, remedies, remov
 from dispatch_cli.answers.explain.advice.report import Advice, Change, Filled, Manual
 from dispatch_cli.answers.explain.advice.trial import Trial
 from dispatch_cli.answers.shared.notes import Note, NoteKind
+from dispatch_cli.answers.table.slot_notes import slot_notes
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
@@ -191,3 +192,45 @@ def _fills(entry: TableEntry, remedy: Remedy) -> bool:
     if remedy.source is None:
         return entry.decision.source is not None and not entry.is_fallthrough
     return entry.decision.source == remedy.source
+
+
+def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
+    """Notes on a slot, with advice.
+
+    asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
+    """
+    return advice_on(state, name, slot_notes(state.dispatcher, name, key), asked)
+
+
+def advice_on(
+    state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None = None
+) -> tuple[Advice, ...]:
+    """Notes on a slot, with advice. asked: as in `slot_advice`."""
+    steps = _advice_steps(state, name, notes, asked)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        advice: tuple[Advice, ...] = end.value
+        return advice
+
+
+def slot_advice_steps(
+    state: State, name: OperatorName, key: str, asked: Question | None = None
+) -> Steps[tuple[Advice, ...]]:
+    """The same as `slot_advice` in steps, after each of which the state is as it was."""
+    notes = slot_notes(state.dispatcher, name, key)
+    yield
+    return (yield from _advice_steps(state, name, notes, asked))
+
+
+def _advice_steps(
+    state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None
+) -> Steps[tuple[Advice, ...]]:
+    if not notes:
+        return ()
+    adviser, advice = Adviser(state, name, asked), []
+    for note in notes:
+        yield
+        advice.append((yield from adviser.steps(note)))
+    return tuple(advice)

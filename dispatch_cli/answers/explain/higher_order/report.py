@@ -11,10 +11,9 @@ from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.report import ImplRow, impls_of, row_of
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
-from dispatch_cli.engine.call.thread import INFRA_MODES
+from dispatch_cli.engine.call.thread import FAKE_TENSOR, INFRA_MODES
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
+from dispatch_cli.engine.call.fake_tensor_mode import TENSOR, Callee, class_of, passes_on, refusal
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, WRAPPER_OF, Layer, Mode, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, WRAPPER_OF, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.model.calls.call import ContextKind

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.higher_order import errors
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE
+from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE
 from dispatch_cli.engine.call.trace import Error
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot
 from dispatch_cli.engine.rules import Decision

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, not_implemented, refused
-from dispatch_cli.engine.call.kernels import fallbacks as core
 from dispatch_cli.engine.call.kernels import functorch, library_kernels
-from dispatch_cli.engine.call.kernels.fallbacks import unwrap_functional
 from dispatch_cli.engine.call.kernels.own_kernels import NOTHING_KNOWN, RAISES, Does, does, place_of
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view, returns_tensors_only
@@ -204,6 +202,8 @@ def _functionalized(moment: Moment, own: Does) -> KernelStep:
     if own.how == "views" and moment.operator.has_kernel(CATCH_ALL):
         # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
         return decomposes(Why.CORE_KERNEL)
+    from dispatch_cli.engine.call.kernels.fallbacks import unwrap_functional
+
     values = tuple(map(unwrap_functional, moment.values))
     by_others = own.how == "lifts" or is_mutable(moment.schema) or not _applies_views_again(moment, own)
     if values != moment.values and by_others:
@@ -278,8 +278,9 @@ def run(moment: Moment) -> KernelStep:
     if entry.kernel is not None and entry.kernel.redispatches is not None:
         return as_declared(moment, entry.kernel.redispatches)
     if is_core_fallback(universe, entry):
-        fallback = core.fallback_of(moment)
-        if fallback is not None:
+        from dispatch_cli.engine.call.kernels.fallbacks import fallback_of
+
+        if (fallback := fallback_of(moment)) is not None:
             return fallback(moment)
     if entry.rule in COMPOSITES:
         return decomposes(Why.COMPOSITE)
