@@ -7,24 +7,25 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.model.captured import DEFAULT_ALIAS_ANALYSIS, MADE_OF, CapturedOperator
-from dispatch_cli.model.fake_tensor import FakeRules
-from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator
     from dispatch_cli.model.kernel import Data, FakeImpl, Wrapped
 
 _IS_FAKE = 4
 """Index of the flag in the record of a kernel that says whether it is a fake implementation."""
-_RULES = tuple(FakeRules._field_defaults.items())
 _FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
 """Facts in an implementation's record that are there only where they are not the default."""
 
 
 def captured_record(operator: Mapping[str, Any]) -> list[Any]:
     """The record of an operator that `dispatch_cli.capture.probe` writes; fake implementations come last."""
+    from dispatch_cli.model.fake_tensor import FakeRules
+
     kind, rules = operator["alias_analysis"], operator.get("fake_tensor_mode")
+    defaults = FakeRules._field_defaults.items()
     kernels = ((key, kernel) for key, kernels in operator["kernels"].items() for kernel in reversed(kernels))
     return [
         operator["schema"],
@@ -33,7 +34,7 @@ def captured_record(operator: Mapping[str, Any]) -> list[Any]:
         operator["tags"],
         sorted((_kernel_record(*kernel) for kernel in kernels), key=itemgetter(_IS_FAKE)),
         [list(kernel) for kernel in operator["python"].items()],
-        *([_until_last([rules.get(field, default) for field, default in _RULES])] if rules else ()),
+        *([_until_last([rules.get(field, default) for field, default in defaults])] if rules else ()),
     ]
 
 
@@ -127,6 +128,8 @@ def record_of(operator: HigherOrderOperator) -> dict[str, Any]:
 
 def higher_order_operator_of(record: dict[str, Any]) -> HigherOrderOperator:
     """The operator of a record."""
+    from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
+
     impls = tuple(
         HigherOrderImpl(ImplKind(kind), name, kernel, **(_facts_of(facts[0]) if facts else {}))
         for kind, name, kernel, *facts in record["rules"]
@@ -140,6 +143,6 @@ def _facts_of(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _impl_record(impl: HigherOrderImpl) -> list[Any]:
-    defaults = HigherOrderImpl._field_defaults
+    defaults = impl._field_defaults
     facts = {fact: getattr(impl, fact) for fact in _FACTS if getattr(impl, fact) != defaults[fact]}
     return [impl.kind.value, impl.name, impl.kernel, *([facts] if facts else [])]

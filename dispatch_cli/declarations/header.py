@@ -14,7 +14,6 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
-from dispatch_cli.declarations.universe_file import read_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
@@ -129,6 +128,8 @@ def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) 
 
 def _universe(problems: Problems, node: Node | None, notes: list[NameNote]) -> UniverseName | None:
     if type(node) is Mapping:
+        from dispatch_cli.declarations.universe_file import read_universe
+
         return UniverseName(read_universe(problems, node), problems, node)
     text = word_of(problems, node)
     if text is None or type(node) is not Scalar:

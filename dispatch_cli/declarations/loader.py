@@ -22,11 +22,9 @@ from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.sections.suppressions import read_comments, read_source_comments
-from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.text import COMMENT_MARK, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
-from dispatch_cli.declarations.universe_file import load_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
@@ -43,12 +41,11 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.reading import read_lines
 from dispatch_cli.model.reading.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
 from dispatch_cli.model.reading.garbage import no_collection
 from dispatch_cli.model.reading.problem import InputError, Problem, Related
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
@@ -416,6 +413,8 @@ class _Loader:
         if self._given is not None or self._wanted is None:
             return self._given
         self._universe_file = None if self._wanted in universes.names() else self._wanted
+        from dispatch_cli.declarations.universe_file import load_universe
+
         return load_universe(self._wanted, self._allow_outside)
 
     def _note_conflict(self, asked: UniverseName, name: str, first: UniverseName | None) -> None:
@@ -529,8 +528,13 @@ def _read_sections(file: _File, context: FileContext) -> None:
                 file.problems.add("only-guards", f"a guards file cannot have {name!r}", node, _GUARDS_HINT)
             else:
                 _read_section(context, name, node)
-        context.suppressions += read_comments(file.problems, (node for _, node in sections))
+        if COMMENT_MARK in file.problems.source.text:
+            from dispatch_cli.declarations.sections.suppressions import read_comments
+
+            context.suppressions += read_comments(file.problems, (node for _, node in sections))
         if context.extracted:
+            from dispatch_cli.declarations.sections.suppressions import read_source_comments
+
             context.suppressions += read_source_comments(file.problems, context.steps, context.unread)
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)

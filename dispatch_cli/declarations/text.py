@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+COMMENT_MARK = "dispatch-cli:"
+"""Start of what a comment says to dispatch-cli."""
 MAX_QUOTED = 60
 """Characters of a text that a message quotes."""
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import Inherited
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Place of a declared thing in a file, and the part of its line that is shown."""
+"""Place of a declared thing in a file, the part of its line that is shown, and the files and states it came through."""
 
 from __future__ import annotations
 
@@ -36,3 +36,31 @@ def cut_line(line: str, column: int) -> str:
     """The part of *line* around *column* that a snippet shows, at most `MAX_LINE` characters."""
     start = cut_start(column)
     return line[start : start + MAX_LINE]
+
+
+class Inherited(NamedTuple):
+    """A file or an embedded state that the user did not name: others extend it.
+
+    name: the file as places name it, or the state. is_state: it is an embedded state.
+    through: the entries of ``extends`` that led to it, that of the user's own file first.
+    """
+
+    name: str
+    is_state: bool
+    through: tuple[Span, ...]
+
+
+class Origin(NamedTuple):
+    """Origin of a declared thing.
+
+    state: the embedded state that it is from; None for what has a place in a file, and for what was registered by hand.
+    through: the entries of ``extends`` that led to its file or state, that of the user's own file first; none for what
+        the user named.
+    """
+
+    state: str | None = None
+    through: tuple[Span, ...] = ()
+
+
+OWN = Origin()
+"""Origin of what the user named."""

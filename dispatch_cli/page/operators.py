@@ -16,8 +16,8 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.conditions.condition import all_text
 from dispatch_cli.model.kernel import Wrapped
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.span import Origin
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool, Pools
 from dispatch_cli.render.data import data_of

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dispatch_cli.answers.shared.folding import KeyRuns
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.shared.folding import KeyRuns
     from dispatch_cli.answers.shared.report_parts import StartsFrom
 
 

@@ -17,7 +17,7 @@ from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.calls.call import CallEnd, EndKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_mutable
+from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
 from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explained, Explainer

@@ -25,8 +25,7 @@ from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 
 SCHEMA = "schema:"
 """Prefix of the word for a kind of schema, among tags."""

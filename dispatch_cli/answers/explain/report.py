@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
-from dispatch_cli.answers.shared.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
@@ -22,9 +21,11 @@ from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.answers.shared.folding import Folded, KeyRuns
 
 
 class Registered(NamedTuple):
@@ -64,6 +65,8 @@ class BlockExplanation(NamedTuple):
 
 def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanation:
     """Explain an alias key. Errors: Refused for an unknown operator."""
+    from dispatch_cli.answers.shared.folding import alike, runs_of
+
     dispatcher, universe = state.dispatcher, state.dispatcher.universe
     covered = _covered(universe, alias)
     fills = frozenset(filled_by(dispatcher, name, alias))
@@ -80,6 +83,8 @@ def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanat
 
 def explain_block(state: State, name: OperatorName, functionality: str) -> BlockExplanation:
     """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
+    from dispatch_cli.answers.shared.folding import alike
+
     keys = state.dispatcher.universe.per_backend[functionality]
     rows = _rows(state, name, keys)
     return BlockExplanation(functionality, _registered(state, name, functionality), alike(rows, answer_of))

@@ -12,8 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, RuleStep
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Origin, Span
 
 QUESTION_NUMBER = 4
 """The rule that is a question: is there a backend kernel? Rule 6 asks it."""

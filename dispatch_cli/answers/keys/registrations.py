@@ -11,8 +11,7 @@ from dispatch_cli.answers.table.registrations.report import BackendFallback, fal
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 
 
 class RegisteredKernel(NamedTuple):

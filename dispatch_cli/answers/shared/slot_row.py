@@ -6,8 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.shared.divergences import PythonDifference

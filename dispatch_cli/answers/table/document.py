@@ -25,8 +25,7 @@ from dispatch_cli.answers.table.report import (
 )
 from dispatch_cli.answers.table.wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.origin import Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.folding import Folded, Folding, fold
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow, answer_of
 from dispatch_cli.engine.history.state import State
@@ -17,10 +16,10 @@ from dispatch_cli.engine.table import table as engine
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.answers.shared.folding import Folded, Folding
     from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
 
 
@@ -152,6 +151,7 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
     autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
     kernel took the slot away from the math kernel.
     """
+    from dispatch_cli.answers.shared.folding import fold
 
     def aside(row: TableRow) -> Aside | NotKnown | None:
         if row.stale or row.before is not None:
@@ -172,6 +172,8 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
 
 def fold_kinds(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
     """Fold a table further: slots with the same kind of kernel together, wherever they are."""
+    from dispatch_cli.answers.shared.folding import Folded, Folding
+
     folding = fold_table(rows, autograd_keys)
     groups: dict[Hashable, list[Folded[TableRow]]] = {}
     for run in folding.rows:

@@ -54,7 +54,7 @@ from dispatch_cli.engine.support.hazards import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
 
 TIP = "declare what it writes to, such as Tensor(a!); or name it in torch.fx.node.has_side_effect"
 

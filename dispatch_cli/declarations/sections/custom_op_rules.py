@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor_list, takes_tensors, writes
+from dispatch_cli.model.schema.model import has_tensors, is_mutable, is_tensor_list, takes_tensors, writes
 from dispatch_cli.model.universe import TorchLibrary
 
 OUT = "out"

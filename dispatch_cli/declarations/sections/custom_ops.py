@@ -26,7 +26,7 @@ from dispatch_cli.declarations.tree import Mapping, Node, Sequence
 from dispatch_cli.model.declarations import Block, Define
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
+from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 

@@ -14,14 +14,13 @@ from dispatch_cli.declarations.fields import expect, read_records, text_of
 from dispatch_cli.declarations.formats.check_format import SUPPRESSION
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.text import parts
+from dispatch_cli.declarations.text import COMMENT_MARK, parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.reading import read_lines
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 
-MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
@@ -34,8 +33,6 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
     A comment speaks of its line; one that stands alone, of the next line that holds something. Where an entry of one
     of the sections begins on that line, such as an operator, it speaks of the whole entry.
     """
-    if MARK not in problems.source.text:
-        return
     ends = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
     yield from _comments(problems, problems.source.lines, ends)
 
@@ -49,10 +46,10 @@ def _comments(
     """
     after: list[int] = []
     for number, line in enumerate(lines, start=1):
-        if MARK not in line:
+        if COMMENT_MARK not in line:
             continue
         if file is not None:
-            problems.at = Span(file, number, line.index(MARK) + 1)
+            problems.at = Span(file, number, line.index(COMMENT_MARK) + 1)
         comment = _read_comment(problems, line, number)
         problems.at = None
         if comment is not None:

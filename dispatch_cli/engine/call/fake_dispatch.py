@@ -32,7 +32,7 @@ from dispatch_cli.model.fake_tensor import CONSTRUCTORS, FakeRules, runs_on_zero
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, writes
+from dispatch_cli.model.schema.model import has_tensors, writes
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 

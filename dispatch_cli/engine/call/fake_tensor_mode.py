@@ -23,7 +23,7 @@ from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
 from dispatch_cli.model.universe import PYTHON, Universe
 
 TENSOR, JAGGED = "Tensor", "NestedTensor"

@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.trace import Call, Does, EndKind, Hop
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import takes_tensors
+from dispatch_cli.model.schema.model import takes_tensors
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 

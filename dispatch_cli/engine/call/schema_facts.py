@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
-from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.model import Argument, has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 BUILTIN = ("aten", "prim", "prims")

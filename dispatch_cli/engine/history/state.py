@@ -9,7 +9,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.captured import captured_python_kernels
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
+from dispatch_cli.model.span import OWN, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

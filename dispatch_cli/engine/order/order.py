@@ -35,16 +35,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.order.slot import SlotOrders, Unit, Way
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.order.slot import Unit, Way
 
 
 class SensitiveSlot(NamedTuple):
@@ -103,6 +105,8 @@ class Orders:
         self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
     ) -> tuple[_StaleSlot, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
+        from dispatch_cli.engine.order.slot import Unit
+
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
         pattern = tuple(
@@ -144,6 +148,8 @@ def _analyse(
     closed: int,
 ) -> Iterator[_StaleSlot]:
     """The slots that some order leaves stale. fallbacks: the function of each backend fallback."""
+    from dispatch_cli.engine.order.slot import SlotOrders
+
     for key in slots:
         way = SlotOrders(layout, key, pattern, fallbacks.get(key), closed).shortest()
         if way is not None:

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
-from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.model import Argument, has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 

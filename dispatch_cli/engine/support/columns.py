@@ -16,7 +16,7 @@ from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.calls.support import PROMISED, SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import is_tensor, takes_tensors
+from dispatch_cli.model.schema.model import is_tensor, takes_tensors
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import META, Universe
 

@@ -13,7 +13,7 @@ from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, writes
+from dispatch_cli.model.schema.model import has_tensors, is_mutable, writes
 from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META, NON_FUNCTIONAL, Universe
 
 TAGS_COUNT_FROM = (2, 13)

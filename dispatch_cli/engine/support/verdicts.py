@@ -39,7 +39,7 @@ from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, takes_tensors
+from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.universe import BACKEND_SELECT, IMPLICIT, META
 
 _OF_PATH = {

@@ -27,7 +27,7 @@ from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import Problem
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, UNNAMED_BACKEND

@@ -1,14 +1,21 @@
 """Function schemas, PyTorch's language for what an operator takes and returns.
 
-The names that others need are imported here; they are defined in `model` (values and printing), `types`, `parser`
-(reading text) and `compare` (signature against schema).
+The names that others need are imported here; they are defined in `model` (values, printing, and a signature against a
+schema), `types` and `parser` (reading text).
 """
 
 from __future__ import annotations
 
-from dispatch_cli.model.schema.compare import find_schema_differences, real_types, takes_symint
 from dispatch_cli.model.schema.cursor import SchemaError
-from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
+from dispatch_cli.model.schema.model import (
+    AliasInfo,
+    Argument,
+    Default,
+    FunctionSchema,
+    find_schema_differences,
+    real_types,
+    takes_symint,
+)
 from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema, parse_signature
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 

@@ -1,12 +1,16 @@
-"""Function schemas as values, and their printed form (``operator<<`` in ATen/core/function_schema.h)."""
+"""Function schemas as values: their printed form, what is asked of arguments, and a signature beside a schema.
+
+Sources: ``operator<<`` in ATen/core/function_schema.h; what compares a kernel's inferred signature with its operator's
+schema, when either is registered.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.defaults import Value, print_constant, print_quoted
-from dispatch_cli.model.schema.types import SchemaType, TypeKind, seen_by_torchscript
+from dispatch_cli.model.schema.types import SYM_INT, SchemaType, TypeKind, list_of, optional_of, seen_by_torchscript
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +139,102 @@ class FunctionSchema:
         # A lone tuple needs brackets of its own, or it would read as several returns.
         bare = len(parts) == 1 and not parts[0].startswith("(")
         return parts[0] if bare else f"({', '.join(parts)})"
+
+
+def is_tensor(kind: SchemaType) -> bool:
+    """``Tensor`` or ``Tensor?``."""
+    return kind.kind is TypeKind.TENSOR or (kind.kind is TypeKind.OPTIONAL and is_tensor(kind.contained[0]))
+
+
+def is_tensor_list(kind: SchemaType) -> bool:
+    """``Tensor[]``, ``Tensor?[]`` or ``Tensor[]?``."""
+    if kind.kind is TypeKind.OPTIONAL:
+        return is_tensor_list(kind.contained[0])
+    return kind.kind is TypeKind.LIST and is_tensor(kind.contained[0])
+
+
+def takes_tensors(argument: Argument) -> bool:
+    """True for a tensor, or a list of tensors."""
+    return is_tensor(argument.type) or is_tensor_list(argument.type)
+
+
+def writes(argument: Argument | None) -> bool:
+    """True if the argument is written to."""
+    return argument is not None and argument.alias is not None and argument.alias.write
+
+
+def is_mutable(schema: FunctionSchema | None) -> bool:
+    """``is_mutable``: an argument is written to."""
+    return schema is not None and any(map(writes, schema.arguments))
+
+
+def has_tensors(schema: FunctionSchema | None) -> bool:
+    """True if an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``).
+
+    An operator whose schema is not known is taken for one with tensors, as nearly all are.
+    """
+    if schema is not None and schema.unknown is not None:
+        return True
+    return schema is not None and any(map(takes_tensors, schema.arguments))
+
+
+_SYMINTS = frozenset({SYM_INT, optional_of(SYM_INT), list_of(SYM_INT), optional_of(list_of(SYM_INT))})
+"""The types that a kernel may take unpacked, as plain integers; others, such as ``SymInt?[]``, it may not."""
+
+
+def takes_symint(signature: FunctionSchema) -> bool:
+    """True if a C++ kernel with this inferred signature is a symbolic one (``KernelFunction::isValidSymUnboxed``).
+
+    PyTorch decides it from the function's parameters alone (``fn_has_symint``): one of SymInt, SymInt?, SymInt[],
+    SymInt[]? is enough. Returns and the boxed and unboxed flags of a dump have no part in it.
+    """
+    return any(argument.real_type in _SYMINTS for argument in signature.arguments)
+
+
+def real_types(schema: FunctionSchema, with_symint: bool = True) -> FunctionSchema:
+    """*schema* with its real types (``FunctionSchema::cloneWithRealTypes``): the form that is compared and printed.
+
+    with_symint: False leaves SymInt arguments as int; returns keep SymInt all the same.
+    """
+    arguments = (replace(argument, real_type=_real_type(argument, with_symint)) for argument in schema.arguments)
+    return replace(schema, arguments=tuple(arguments))
+
+
+def find_schema_differences(
+    expected: FunctionSchema, inferred: FunctionSchema, symint: bool | None = None
+) -> str | None:
+    """PyTorch's sentence on the first difference between a schema and an inferred signature, or None.
+
+    symint: whether the kernel is a symbolic one, which must name SymInt where the schema does; one that is not names
+    int there. None works it out from *inferred* with `takes_symint`, as PyTorch does. Names, defaults, aliases and
+    keyword-only markers do not count. Source: ``checkSchema`` in OperatorEntry.cpp, ``findSchemaDifferences`` in
+    infer_schema.cpp.
+    """
+    symbolic = takes_symint(inferred) if symint is None else symint
+    left, right = _real(expected.arguments, symbolic), _real(inferred.arguments, True)
+    left_returns, right_returns = _real(expected.returns, True), _real(inferred.returns, True)
+    return (
+        _difference_in_number("arguments", left, right)
+        or _difference_in_number("returns", left_returns, right_returns)
+        or _difference_in_type("argument", left, right)
+        or _difference_in_type("return", left_returns, right_returns)
+    )
+
+
+def _real(arguments: tuple[Argument, ...], with_symint: bool) -> list[SchemaType]:
+    return [_real_type(argument, with_symint) for argument in arguments]
+
+
+def _real_type(argument: Argument, with_symint: bool) -> SchemaType:
+    return argument.real_type if with_symint or argument.real_type not in _SYMINTS else argument.type
+
+
+def _difference_in_number(what: str, left: list[SchemaType], right: list[SchemaType]) -> str | None:
+    return None if len(left) == len(right) else f"The number of {what} is different. {len(left)} vs {len(right)}."
+
+
+def _difference_in_type(what: str, left: list[SchemaType], right: list[SchemaType]) -> str | None:
+    for place, (a, b) in enumerate(zip(left, right, strict=True), start=1):
+        if a is not b and a != b:
+            return f"Type mismatch in {what} {place}: {a} vs {b}."
+    return None

@@ -14,8 +14,7 @@ from dispatch_cli.answers.table.registrations.report import (
     RegistrationOrderReport,
     RegistrationsReport,
 )
-from dispatch_cli.model.origin import Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.render.document import (
     Block,
     Column,

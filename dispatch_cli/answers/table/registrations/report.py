@@ -19,8 +19,7 @@ from dispatch_cli.model.conditions.condition import all_text
 from dispatch_cli.model.declarations import Settle
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.origin import OWN, Origin
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.table.higher_order.report import HigherOrderImpls

@@ -17,8 +17,7 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value, is_functional
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.model.calls.call import Bit, Wrapper, WrapperKind
-from dispatch_cli.model.schema.arguments import is_tensor_list, writes
-from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.model import Argument, is_tensor_list, writes
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
 

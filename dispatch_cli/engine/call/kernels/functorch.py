@@ -17,7 +17,7 @@ from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import ContextKind, Layout, Wrapper, WrapperKind
-from dispatch_cli.model.schema.arguments import is_mutable
+from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
 

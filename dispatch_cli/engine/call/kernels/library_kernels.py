@@ -15,7 +15,7 @@ from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import Argument, FunctionSchema, SchemaType, TypeKind
-from dispatch_cli.model.schema.arguments import is_tensor
+from dispatch_cli.model.schema.model import is_tensor
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW
 
