@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import SourceOptions, load_state, may_have_settings, source_options, warn_of_overrides
 from dispatch_cli.cli.source_reading import source_arguments
 
@@ -33,7 +33,7 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 @click.option(
     "--trace",
     metavar="RECORDING",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="Also show the calls of a recorded program, over the state of its PyTorch; see `dispatch-cli trace --help`.",
 )
 def command(source: SourceOptions, trace: str | None) -> None:

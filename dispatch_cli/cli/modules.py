@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+
 COMMANDS = {
     "explore": "dispatch_cli.cli.explore",
     "register": "dispatch_cli.answers.table.registrations.command",
@@ -161,3 +171,15 @@ def what_to_write(command: str | None, option: str) -> str | None:
         if name == option and command in commands:
             return f"There is no option {name} any more: {instead}."
     return None
+
+
+def completion(name: str) -> Complete:
+    """A completion of a parameter: ``complete_NAME`` of `dispatch_cli.cli.completion`, imported when a shell asks."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        items: list[CompletionItem[str]] = getattr(import_module("dispatch_cli.cli.completion"), f"complete_{name}")(
+            ctx, param, incomplete
+        )
+        return items
+
+    return complete

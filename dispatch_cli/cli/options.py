@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from dispatch_cli.cli.completion import (
-    complete_bases,
-    complete_files,
-    complete_operators,
-    complete_registrable_keys,
-    complete_runtime_keys,
-    complete_universes,
-)
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.output import say, warn
 from dispatch_cli.cli.source_reading import (
     NO_READING,
@@ -121,14 +114,14 @@ when_option = click.option(
 def source_options(
     command: Callable[..., Any],
     arguments: str = "[FILE]...",
-    complete: Callable[..., Any] = complete_files,
+    complete: str = "files",
     what_if: bool = True,
 ) -> Callable[..., Any]:
     """FILE…, -k, --base, --universe, --allow-outside, and how sources are read: what is loaded.
 
     The command gets one `SourceOptions`, its first argument.
-    arguments: how the help names them; arguments before the files are among the source's files. complete: how a shell
-        completes them. what_if: whether there is -k.
+    arguments: how the help names them; arguments before the files are among the source's files. complete: the
+        completion of them, by its name. what_if: whether there is -k.
     """
 
     @wraps(command)
@@ -159,12 +152,12 @@ def source_options(
         "keys",
         multiple=True,
         metavar="KEY",
-        shell_complete=complete_registrable_keys,
+        shell_complete=completion("registrable_keys"),
         help="Instead of files: an operator foo(Tensor x) with a kernel at KEY. Repeatable.",
     )
     for decorator in reversed(
         (
-            click.argument("files", nargs=-1, metavar=arguments, shell_complete=complete),
+            click.argument("files", nargs=-1, metavar=arguments, shell_complete=completion(complete)),
             *((keys_option,) if what_if else ()),
             click.option(
                 "--base",
@@ -172,7 +165,7 @@ def source_options(
                 multiple=True,
                 metavar="NAME",
                 callback=resolved,
-                shell_complete=complete_bases,
+                shell_complete=completion("bases"),
                 help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
                 "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none` "
                 "for no state. Default for sources: the newest state that the project's requirements allow.",
@@ -181,7 +174,7 @@ def source_options(
                 "--universe",
                 metavar="NAME|PATH",
                 callback=resolved,
-                shell_complete=complete_universes,
+                shell_complete=completion("universes"),
                 help="The set of dispatch keys: an embedded universe, or a universe file. Default: what the files say, "
                 "or the newest embedded one.",
             ),
@@ -445,12 +438,12 @@ def _checks_command(state: State, check: str, *more: str) -> str:
 def filter_option(default: str) -> Callable[[_Command], _Command]:
     """--op: which operators. default: what is taken without it."""
     text = f"Only operators whose name matches. Default: {default}."
-    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=complete_operators)
+    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=completion("operators"))
 
 
 def key_option(text: str, registrable: bool = False) -> Callable[[_Command], _Command]:
     """--key: which keys; the commands get `key_globs`. registrable: alias and functionality keys, too."""
-    complete = complete_registrable_keys if registrable else complete_runtime_keys
+    complete = completion("registrable_keys") if registrable else completion("runtime_keys")
     return click.option("--key", "key_globs", multiple=True, metavar="GLOB", help=text, shell_complete=complete)
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
-from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES
+from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES, completion
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def output_option(
     *names: str, does: str = "Write to FILE instead of standard output."
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The file that an answer is written to. does: what the help says of it."""
-    return click.option(*names, metavar="FILE", callback=_file, shell_complete=complete_files, help=does)
+    return click.option(*names, metavar="FILE", callback=_file, shell_complete=completion("files"), help=does)
 
 
 def _file(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:

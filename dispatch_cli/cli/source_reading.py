@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.output import progress_on, say
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "source_include",
                 multiple=True,
                 metavar="DIR",
-                shell_complete=complete_files,
+                shell_complete=completion("files"),
                 help="In C++ sources: look for included headers in DIR, too. Repeatable.",
             ),
             click.option(

@@ -231,4 +231,7 @@ def parameters() -> Iterator[Any]:
 def test_every_parameter_that_takes_a_name_is_completed(parameter: click.Parameter) -> None:
     flag = isinstance(parameter, click.Option) and parameter.is_flag
     number_or_choice = not isinstance(parameter.type, click.types.StringParamType)
-    assert flag or number_or_choice or parameter.name in FREE or parameter._custom_shell_complete is not None
+    complete = parameter._custom_shell_complete
+    assert flag or number_or_choice or parameter.name in FREE or complete is not None
+    if complete is not None:
+        assert isinstance(complete(click.Context(cli), parameter, ""), list)

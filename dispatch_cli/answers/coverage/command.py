@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_bases, complete_coverage, complete_tags
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
     as_sentence,
@@ -37,14 +37,14 @@ _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a dev
 
 
 @click.command("coverage", cls=Command)
-@partial(source_options, arguments="[BACKEND] [FILE]...", complete=complete_coverage)
+@partial(source_options, arguments="[BACKEND] [FILE]...", complete="coverage")
 @filter_option("all")
 @click.option(
     "--tag",
     "tags",
     multiple=True,
     metavar="TAG",
-    shell_complete=complete_tags,
+    shell_complete=completion("tags"),
     help="Only operators with this tag, such as core. core: the core ATen operators. schema:KIND is a tag, too. The "
     "kinds: out, inplace, mutable, view, factory, functional. Repeatable: one of them.",
 )
@@ -59,7 +59,7 @@ _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a dev
     "--against",
     "older",
     metavar="NAME",
-    shell_complete=complete_bases,
+    shell_complete=completion("bases"),
     help="List only what an older embedded state did not need. Operators that are new, changed, or no longer served. "
     "FILEs are applied to it, too.",
 )

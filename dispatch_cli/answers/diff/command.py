@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_files, complete_sides
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
     filter_option,
@@ -106,13 +106,13 @@ def _further(side: str) -> Callable[[Any], Any]:
         f"further_{side.lower()}",
         multiple=True,
         metavar="FILE",
-        shell_complete=complete_files,
+        shell_complete=completion("files"),
         help=f"A further file of {side}, applied after it. Repeatable.",
     )
 
 
 @click.command("diff", cls=Command)
-@partial(source_options, arguments="OLD NEW", complete=complete_sides, what_if=False)
+@partial(source_options, arguments="OLD NEW", complete="sides", what_if=False)
 @_further("OLD")
 @_further("NEW")
 @filter_option("all")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_explain, complete_files, complete_rules
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -29,12 +29,12 @@ class NotUnderstood(click.ClickException):
 
 
 @click.command("explain", cls=Command)
-@partial(source_options, arguments="[OP KEY] [FILE]...", complete=complete_explain)
+@partial(source_options, arguments="[OP KEY] [FILE]...", complete="explain")
 @click.option(
     "--from-error",
     "error_file",
     metavar="FILE",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="Instead of OP and KEY: explain the PyTorch error in this text file ('-' for standard input).",
 )
 @output_options(csv=False)
@@ -167,7 +167,7 @@ def _has(state: State, name: OperatorName) -> bool:
 
 
 @click.command("rules", cls=Command)
-@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=complete_rules)
+@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=completion("rules"))
 @output_options()
 def rules_command(numbers: tuple[int, ...], out: Output) -> None:
     """List the ten rules of a dispatch table, or explain some with examples.

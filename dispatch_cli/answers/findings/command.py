@@ -23,8 +23,8 @@ from dispatch_cli.answers.findings.command_options import (
     say_outcome,
     step_summary_option,
 )
-from dispatch_cli.cli.completion import complete_checks
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -157,7 +157,7 @@ def _chosen(
 
 
 @click.command("checks", cls=Command)
-@click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=complete_checks)
+@click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=completion("checks"))
 @output_options()
 def checks_command(checks: tuple[str, ...], out: Output) -> None:
     """List the checks of check-invariants, or explain some with examples and the fix.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from dispatch_cli.cli.completion import complete_checks, complete_files
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import Output, refuse_input, say_written
 from dispatch_cli.cli.source_reading import NO_CONFIG
@@ -58,7 +58,7 @@ full_option = click.option(
 config_option = click.option(
     "--config",
     metavar="FILE",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="The pyproject.toml to read, or `none`. Default: the nearest one, in this directory or above.",
 )
 
@@ -77,14 +77,14 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--select",
                 multiple=True,
                 metavar="CHECK,…",
-                shell_complete=complete_checks,
+                shell_complete=completion("checks"),
                 help="The checks to run, by id or code. Also by the beginning of either, `all`, or `default`.",
             ),
             click.option(
                 "--ignore",
                 multiple=True,
                 metavar="CHECK,…",
-                shell_complete=complete_checks,
+                shell_complete=completion("checks"),
                 help="Checks to leave out, named as in --select.",
             ),
             click.option(
@@ -95,7 +95,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--baseline",
                 metavar="FILE",
-                shell_complete=complete_files,
+                shell_complete=completion("files"),
                 help="Leave out the known findings in FILE.",
             ),
             click.option("--update-baseline", is_flag=True, help="Write the findings to the baseline, and exit."),
@@ -103,7 +103,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--guards",
                 multiple=True,
                 metavar="FILE",
-                shell_complete=complete_files,
+                shell_complete=completion("files"),
                 help="Also check guards and promises in FILE. It is a file that registers nothing. Repeatable.",
             ),
             config_option,
@@ -240,7 +240,7 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--step-summary",
         metavar="FILE",
-        shell_complete=complete_files,
+        shell_complete=completion("files"),
         help="Also append a short page of Markdown to FILE. CI systems name one, such as $GITHUB_STEP_SUMMARY.",
     )(call)
 

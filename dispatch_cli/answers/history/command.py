@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import complete_history
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("history", cls=Command)
-@click.argument("operator", metavar="OP", shell_complete=complete_history)
-@click.argument("key", metavar="[KEY]", required=False, shell_complete=complete_history)
+@click.argument("operator", metavar="OP", shell_complete=completion("history"))
+@click.argument("key", metavar="[KEY]", required=False, shell_complete=completion("history"))
 @output_options("svg")
 def command(operator: str, key: str | None, out: Output) -> None:
     """Show an operator over the embedded PyTorch versions: what changed, and in which version.

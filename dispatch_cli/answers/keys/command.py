@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dispatch_cli.answers.resolve.command import context_option, tensor_option
-from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("keys", cls=Command)
-@click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=complete_keys)
+@click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=completion("keys"))
 @click.option(
     "--universe",
     metavar="NAME|PATH",
     callback=resolved,
-    shell_complete=complete_universes,
+    shell_complete=completion("universes"),
     help="The set of dispatch keys: an embedded universe, or a file that has one: a universe file, a capture or a "
     "recording. Default: the newest embedded one.",
 )

@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.completion import (
-    complete_arguments,
-    complete_contexts,
-    complete_keys,
-    complete_operators,
-    complete_tensors,
-)
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -26,7 +20,7 @@ tensor_option = click.option(
     "tensors",
     multiple=True,
     metavar="SPEC",
-    shell_complete=complete_tensors,
+    shell_complete=completion("tensors"),
     help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'. Repeatable.",
 )
 context_option = click.option(
@@ -34,7 +28,7 @@ context_option = click.option(
     "contexts",
     multiple=True,
     metavar="TEXT",
-    shell_complete=complete_contexts,
+    shell_complete=completion("contexts"),
     help="A context of the call, outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME, … Repeatable.",
 )
 
@@ -60,7 +54,7 @@ def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tupl
 
 
 @click.command("resolve", cls=Command)
-@click.argument("operator", metavar="OP", shell_complete=complete_operators)
+@click.argument("operator", metavar="OP", shell_complete=completion("operators"))
 @source_options
 @tensor_option
 @click.option(
@@ -69,14 +63,14 @@ def _arguments(_context: click.Context, _parameter: click.Parameter, texts: tupl
     multiple=True,
     metavar="NAME=VALUE",
     callback=_arguments,
-    shell_complete=complete_arguments,
+    shell_complete=completion("arguments"),
     help="An argument beside tensors: device=cuda, layout=sparse, dtype=qint8 (only whether it is quantized matters) "
     "or generator=cpu. Default: that of the schema, or the universe's first device, strided, float32. Repeatable.",
 )
 @click.option(
     "--keyset",
     metavar="EXPR",
-    shell_complete=complete_keys,
+    shell_complete=completion("keys"),
     help="Call with this key set, as a redispatch does: without the thread's state and the mask of fallthroughs. "
     "`keys --help` describes EXPR.",
 )

@@ -8,8 +8,8 @@ import click
 
 from dispatch_cli.answers.findings.command_options import config_option
 from dispatch_cli.answers.findings.crossref.command_options import ask_live, check_modules, live_options, patience
-from dispatch_cli.cli.completion import complete_files, complete_reports
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import allow_outside_option, opened
 from dispatch_cli.cli.output import Output, output_option, output_options, refuse_unwritable, say, show, warn, write
 from dispatch_cli.cli.source_reading import (
@@ -36,7 +36,7 @@ def bases_command(out: Output) -> None:
 
 
 @click.command("extract", cls=Command)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_files)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completion("files"))
 @strict_option
 @config_option
 @allow_outside_option
@@ -128,7 +128,7 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
 
 
 @click.command("schema", cls=Command)
-@click.argument("report", metavar="[REPORT]", required=False, shell_complete=complete_reports)
+@click.argument("report", metavar="[REPORT]", required=False, shell_complete=completion("reports"))
 @output_option("-o", "file")
 def schema_command(report: str | None, file: str | None) -> None:
     """Print the JSON Schema of the declaration format, for completion and validation in editors.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.answers.resolve.command import tensor_option
-from dispatch_cli.cli.completion import complete_columns, complete_devices
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
     chosen_operators,
@@ -37,7 +37,7 @@ _NOT_OF_SOURCE = ("ops", "devices", "contexts", "tensors", "full", "record", "fo
     "devices",
     multiple=True,
     metavar="DEVICE",
-    shell_complete=complete_devices,
+    shell_complete=completion("devices"),
     help="A backend, such as cuda or PrivateUse1. Repeatable. Default: those for which the files register kernels.",
 )
 @click.option(
@@ -45,7 +45,7 @@ _NOT_OF_SOURCE = ("ops", "devices", "contexts", "tensors", "full", "record", "fo
     "contexts",
     multiple=True,
     metavar="TEXT",
-    shell_complete=complete_columns,
+    shell_complete=completion("columns"),
     help="Only these columns: eager, train, fake, compile, vmap, grad, jvp, autocast, inference. Any other context of "
     "`resolve`, such as 'autocast cpu', is a further column. Repeatable.",
 )

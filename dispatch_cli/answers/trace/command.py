@@ -15,8 +15,8 @@ from dispatch_cli.answers.trace.command_run import (
     show_trace,
     trace_view,
 )
-from dispatch_cli.cli.completion import complete_files, complete_operators, complete_runtime_keys
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
@@ -48,7 +48,7 @@ class _TraceCommand(Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Behind the name of a program, files only."""
         if ctx.params.get("program") and _recording_in(ctx.params) is None:
-            return complete_files(ctx, self.params[0], incomplete)
+            return completion("files")(ctx, self.params[0], incomplete)
         return super().shell_complete(ctx, incomplete)
 
 
@@ -68,7 +68,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     nargs=-1,
     type=click.UNPROCESSED,
     metavar="{SCRIPT|-m MODULE|RECORDING} [ARGS]...",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
 )
 @click.option("-m", "is_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.option("--last", "last", is_flag=True, help="Show the last program again that was run without --save.")
@@ -96,7 +96,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     "ops",
     multiple=True,
     metavar="GLOB",
-    shell_complete=complete_operators,
+    shell_complete=completion("operators"),
     help="Only calls of operators that match.",
 )
 @click.option(
@@ -104,7 +104,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     "keys",
     multiple=True,
     metavar="GLOB",
-    shell_complete=complete_runtime_keys,
+    shell_complete=completion("runtime_keys"),
     help="Only calls that run a kernel at a key that matches.",
 )
 @click.option(
@@ -112,7 +112,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     "lines",
     multiple=True,
     metavar="FILE[:N]",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="Only calls from this file of Python, or from line N of it. The end of a path is enough.",
 )
 @click.option(

@@ -24,8 +24,8 @@ from dispatch_cli.answers.findings.crossref.command_options import (
     live_options,
     patience,
 )
-from dispatch_cli.cli.completion import complete_files, complete_sides
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     allow_outside_option,
     chosen_of_both_kinds,
@@ -153,11 +153,11 @@ def _with_universe(
 
 
 @click.command("crossref", cls=Command)
-@click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_files)
+@click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=completion("files"))
 @click.option(
     "--against",
     metavar="STATE",
-    shell_complete=complete_sides,
+    shell_complete=completion("sides"),
     help=f"A capture, an embedded base, or {LIVE}: a running PyTorch. --python and --import imply {LIVE}.",
 )
 @live_options

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.modules import completion
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.run import Progress
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 python_option = click.option(
     "--python",
     metavar="PATH",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="The Python that has PyTorch. Default: the one that runs dispatch-cli.",
 )
 

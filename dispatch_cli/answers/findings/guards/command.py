@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
     chosen_keys,
@@ -27,7 +27,7 @@ from dispatch_cli.cli.output import Output, output_options, say_written, show, w
     "--guards",
     multiple=True,
     metavar="FILE",
-    shell_complete=complete_files,
+    shell_complete=completion("files"),
     help="Also list the guards in FILE, a declaration file that registers nothing. Repeatable.",
 )
 @click.option("--record", is_flag=True, help="Write guards for the current state, as a declaration file.")
