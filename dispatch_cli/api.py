@@ -177,13 +177,16 @@ def load_universes(
 
     allow_outside, privateuse1: as for `load_state`. Errors: InputError, for all at once.
     """
-    from dispatch_cli.declarations.universe_file import named_backend
-
     results = [_universe(name, allow_outside) for name in names]
     problems = tuple(problem for result in results if isinstance(result, tuple) for problem in result)
     if problems:
         raise InputError(problems)
-    return [named_backend(result, privateuse1) for result in results if not isinstance(result, tuple)]
+    chosen = [result for result in results if not isinstance(result, tuple)]
+    if privateuse1 is None:
+        return chosen
+    from dispatch_cli.declarations.universe_file import named_backend
+
+    return [named_backend(universe, privateuse1) for universe in chosen]
 
 
 def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem, ...]:
