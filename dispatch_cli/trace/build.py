@@ -55,11 +55,11 @@ def own_folder(name: str) -> Path:
 
 
 @contextmanager
-def library_for(python: str, source: Path = SOURCE) -> Iterator[str]:
+def library_for(python: str) -> Iterator[str]:
     """The path of the recorder's library, built where it has not been yet. A line on standard error says so.
 
-    python: the path of an executable. source: what is compiled. Errors: InputError, where there is no PyTorch, where
-    there are no headers, or no compiler, and where building fails.
+    python: the path of an executable. Errors: InputError, where there is no PyTorch, where there are no headers, or no
+    compiler, and where building fails.
     """
     try:
         temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
@@ -68,7 +68,7 @@ def library_for(python: str, source: Path = SOURCE) -> Iterator[str]:
     with temporary as folder:
         before = signal.signal(signal.SIGTERM, _exit)
         try:
-            library = _Builder(python, source).library(Path(folder))
+            library = _Builder(python).library(Path(folder))
         finally:
             signal.signal(signal.SIGTERM, before)
         yield str(library)
@@ -106,8 +106,8 @@ def compiler() -> list[str]:
 class _Builder:
     """Builds a library for the PyTorch of a Python. Errors: InputError, in all methods."""
 
-    def __init__(self, python: str, source: Path) -> None:
-        self._python, self._source = python, source
+    def __init__(self, python: str) -> None:
+        self._python = python
         origin, include, self._version = self._facts()
         self._torch, self._include = Path(origin).parent, Path(include)
 
@@ -160,8 +160,7 @@ class _Builder:
             parts.append((self._torch / "version.py").read_text("utf-8"))
             libraries = [path.stat() for path in sorted((self._torch / "lib").glob("*torch_cpu*"))]
             parts += [f"{status.st_size} {status.st_mtime_ns}" for status in libraries]
-            sources = [self._source, *sorted(path for path in SOURCES.rglob("*") if path.is_file())]
-            parts += [path.read_text("utf-8") for path in sources]
+            parts += [path.read_text("utf-8") for path in sorted(SOURCES.rglob("*")) if path.is_file()]
         except (OSError, ValueError) as error:
             raise self._refusal(f"{self._torch} cannot be read: {error}") from None
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
@@ -175,7 +174,7 @@ class _Builder:
         built_for = f"-DBUILT_FOR={json.dumps(str(torch), ensure_ascii=False)}"
         command = [*compiler, *FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={abi.split()[-1]}", built_for]
         command += [f"-I{folder}" for folder in headers]
-        command += [str(self._source), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
+        command += [str(SOURCE), "-o", str(output), f"-L{torch}/lib", "-ltorch_cpu", "-lc10"]
         command += ["-Xlinker", "-rpath", "-Xlinker", f"{torch}/lib"]
         command += ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
         self._run(command, "make the library")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sysconfig
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.trace import build
 from dispatch_cli.trace.build import compiler, library_for
 from dispatch_cli.trace.launch import variables
 from tests import in_pytorch
@@ -113,7 +113,7 @@ def read(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_bytes().rstrip(b"\0").splitlines()]
 
 
-# The recorder, built once in a run of the tests.
+# The recorder, built once in a run of the tests. The judge, which includes its source, is in the same library.
 
 
 def has_compiler() -> bool:
@@ -138,6 +138,7 @@ def cache_with_recorder(python: str) -> Path:
     def build_there(folder: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder))
+            patch.setattr(build, "SOURCE", Path(__file__).with_name("judge") / "judge.cpp")
             with library_for(python):
                 pass
 
@@ -145,18 +146,6 @@ def cache_with_recorder(python: str) -> Path:
 
 
 def library_of(python: str) -> str:
-    """The path of the recorder for the PyTorch of a Python."""
+    """The path of the recorder, with the judge, for the PyTorch of a Python."""
     (library,) = cache_with_recorder(python).rglob("*.so")
-    return str(library)
-
-
-def judge_of(python: str) -> str:
-    """The path of the recorder with the judge; see `library_of`."""
-    cache_with_recorder(python)  # the test is skipped where it cannot be built
-
-    def build_there(folder: Path) -> None:
-        with library_for(python, Path(__file__).parent / "judge" / "judge.cpp") as library:
-            shutil.copy(library, folder)
-
-    (library,) = once(f"judge-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there).rglob("*.so")
     return str(library)

@@ -15,7 +15,7 @@ from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all, observed_calls
 from tests.trace.judge.compare import Causes, Compared, Seen, Threads, Trace, compare, logged, traced, undisturbed
-from tests.trace.recorded import judge_of
+from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs"
@@ -44,7 +44,7 @@ def names() -> list[str]:
 
 def judge(python: str, program: str, directory: Path) -> Judgement:
     """Run a program twice. Errors: Failed."""
-    script, library = PROGRAMS / f"{program}.py", judge_of(python)
+    script, library = PROGRAMS / f"{program}.py", library_of(python)
     log, wrapped, unwrapped = directory / "log", directory / "wrapped", directory / "unwrapped"
     driven = [python, str(HERE / "driver.py"), library, str(log), str(script)]
     with_kernels = _run(driven, variables([str(script)], library, str(wrapped), kernels=True))

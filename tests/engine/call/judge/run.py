@@ -15,7 +15,7 @@ from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all, names_in, observed_calls
-from tests.trace.recorded import judge_of
+from tests.trace.recorded import library_of
 
 HERE = Path(__file__).parent
 CONTEXTS = (
@@ -63,7 +63,7 @@ def run(
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"
-    in_pytorch.run([python, str(script), judge_of(python), str(question), str(directory)])
+    in_pytorch.run([python, str(script), library_of(python), str(question), str(directory)])
 
 
 def judged(directory: Path) -> Judged:
