@@ -33,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for variable in ("DISPATCH_CLI_CACHE_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         os.environ[variable] = cache  # not that of who runs the tests
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # else each process that compiles starts others
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "0"  # else it compiles a program for each set of vector instructions
+    os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"  # they would be for the one kernel of a test
     if not hasattr(config, "workerinput"):  # the workers of pytest-xdist have it from the process that starts them
         os.environ[FOLDER] = _folder("dispatch-cli-once-")
 
