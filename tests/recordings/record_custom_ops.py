@@ -19,7 +19,7 @@ from typing import Any, List, Optional  # noqa: UP035  (the oldest PyTorch knows
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from dispatch_cli.capture import torch_library
+from dispatch_cli.capture import looking, torch_library
 from tests.custom_ops.declared import schema_of
 
 SITE = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__))) + "/"
@@ -317,7 +317,11 @@ def recorded(operator):
 def main(out):
     warnings.simplefilter("ignore")
     torch.vmap(torch.neg)(torch.ones(1))
-    library = torch_library.facts(torch, "recorded_facts", clean)
+
+    def registered(name):
+        return looking.parse_dump(clean(torch._C._dispatch_dump(name)))
+
+    library = torch_library.facts(torch, "recorded_facts", registered)
     note_kernels()
     records = [recorded(operator) for operator in json.load(sys.stdin)]
     for row in records:
