@@ -72,9 +72,11 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_path(text: str) -> bool:
     """True if a text can be no key, and there is a file or folder of that name."""
+    if "::" in text or not any(sign in text for sign in "./\\"):
+        return False
     from dispatch_cli.files import paths
 
-    return any(sign in text for sign in "./\\") and paths.exists(text)
+    return paths.exists(text)
 
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
