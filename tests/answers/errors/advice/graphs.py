@@ -441,7 +441,7 @@ def list_without_tensors(advice):
         torch.stack(tensors)
 
 
-untried("other-text", "The names in the condition are those of its arguments", "a diagnosis")
+untried("other-text", "Names in the condition are of C++", "a diagnosis")
 untried("no-attention", "PyTorch uses another one", GPU)
 untried("no-stub", "Use a dtype that it has", GPU)
 untried("no-stub", "GPUs before Ampere (8.0)", GPU)
@@ -452,7 +452,10 @@ untried("gpu-error", "Run it with CUDA_LAUNCH_BLOCKING=1, which shows the call",
 untried("gpu-error", "Check `nvidia-smi`", GPU)
 untried("gpu-error", "Pass `map_location='cpu'`", GPU)
 untried("gpu-error", "Start processes by", GPU)
-untried("gpu-error", "Take a smaller batch", GPU)
+untried("gpu-error", "Take a smaller batch, half precision", "needs all of the memory")
+untried("gpu-error", "Name one that is there", GPU)
+untried("gpu-error", "Update macOS", GPU)
+untried("gpu-error", "Take a smaller batch: the memory", GPU)
 untried("gpu-error", "Check that no other CUDA or ROCm is found first", GPU)
 untried("gpu-error", "Or leave it out: `torch.backends.cudnn.enabled = False`", GPU)
 untried("gpu-error", "Leave it out for this call", "needs a fault of oneDNN")
