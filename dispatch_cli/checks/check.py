@@ -198,10 +198,18 @@ class Check:
         return result._replace(tip=tip, mark=mark, subject=subject, fix=fix, mark_follows=mark_follows, slots=about)
 
     def hedged(self, view: View, finding: Finding) -> Finding:
-        """The finding; only for information, where what it misses may be an undecided registration in sources."""
+        """The finding; only for information, where what it misses may be a registration in sources.
+
+        Such a registration is undecided, or PyTorch refuses it, which is a finding of its own.
+        """
         if self.lacks is None:
             return finding
-        names = (finding.operator,) if finding.operator is not None else (name for name, _ in finding.slots)
+        names = (finding.operator,) if finding.operator is not None else tuple(name for name, _ in finding.slots)
+        refused = next((name for name in names if name in view.refused_kernels), None)
+        if refused is not None and self.lacks is MissingPart.KERNEL:
+            places = [Related("the refused registration", place)] if (place := view.refused_kernels[refused]) else []
+            message = f"{finding.message}; a refused registration may be what it lacks"
+            return finding._replace(severity=Severity.INFO, message=message, related=(*finding.related, *places))
         undecided = (view.undecided.may_be_there(OperatorName.parse(name), self.lacks) for name in names)
         registration = next(filter(None, undecided), None)
         if registration is None:

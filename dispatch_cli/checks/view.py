@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.files import Files, Namespaces
 from dispatch_cli.checks.undecided import UndecidedIndex
+from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader, returns_tensors, takes_tensors
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
@@ -153,6 +154,12 @@ class View(Files):
     def undecided(self) -> UndecidedIndex:
         """Registrations in sources that are not decided."""
         return UndecidedIndex(self.state.declarations.undecided, self.state.declarations.unread)
+
+    @cached_property
+    def refused_kernels(self) -> Mapping[str, Span | None]:
+        """The places of kernels in sources that PyTorch refuses, by their operators."""
+        of_kernels = (Refusal.SIGNATURE_MISMATCH.value, Refusal.UNKNOWN_KEY.value)
+        return {item.operator: item.span for item in self.state.refused if item.operator and item.code in of_kernels}
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:

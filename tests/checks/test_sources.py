@@ -320,3 +320,23 @@ def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) ->
         "take the arguments of the schema",
         "return a gradient, or None, for each positional argument",
     ]
+
+
+def test_what_follows_from_a_refused_kernel_is_an_info(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text(
+        "at::Tensor f(const at::Tensor& x, double y) { return x; }\n"
+        'TORCH_LIBRARY(mine, m) {\n  m.def("f(Tensor x) -> Tensor");\n  m.def("g(Tensor x) -> Tensor");\n}\n'
+        'TORCH_LIBRARY_IMPL(mine, CPU, m) { m.impl("f", &f); }\n'
+    )
+    (tmp_path / "a.py").write_text(
+        'import torch\n\ntorch.library.register_autograd("mine::f", lambda ctx, grad: grad)\n'
+        'torch.library.register_autograd("mine::g", lambda ctx, grad: grad)\n'
+    )
+    options = ("--select", "autograd-only", "--select", "refused-registration", "--format", "json")
+    findings = json.loads(call("check-invariants", str(tmp_path), *options).out)["findings"]
+    assert [(finding["check"], finding["severity"], finding["operator"]) for finding in findings] == [
+        ("refused-registration", "error", "mine::f"),
+        ("autograd-only", "info", "mine::f"),
+        ("autograd-only", "warning", "mine::g"),
+    ]
+    assert "a refused registration may be what it lacks" in findings[1]["message"]
