@@ -83,7 +83,8 @@ HOLES = {
     "cuda_device": r"(?P<device>CUDA)",
     "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
-    "script_type": r"(?!__torch__\.torch\.classes)(?P<type>\w[^'\n]{0,79})",
+    "script_type": r"(?P<type>torch\.\w{1,60}|NoneType|(?!__torch__\.torch\.classes)\w[^'\n]{0,79}"
+    r"(?=[\s\S]{0,1500}(?:HERE|Serialized)))",
     "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "fft_library": r"(?P<library>MKL FFT|cuFFT|hipFFT)",
@@ -113,7 +114,8 @@ HOLES = {
     "library_module": r"(?P<module>torch\.library)",
     "api_name": rf"(?P<name>(?!{_BACKEND})\w{{1,100}})",
     "cuda_name": r"(?P<name>_(?:cuda|Cuda)\w{1,60})",
-    # what a compiler complains about: a name of PyTorch's C++ interface
+    # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
+    "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call is))(?![\s\S]{0,2000}Serialized)(?P<scripted>)",
@@ -169,6 +171,7 @@ HOLES = {
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
+    "jit_file": r"(?P<library>torch_extensions/[\w./-]{1,200}\.so)",
     "torch_dylib": r"(?P<library>lib(?:torch|c10)\w{0,20}\.dylib)",
     # a function of a package, in one or two words
     "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",

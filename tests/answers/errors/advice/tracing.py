@@ -80,6 +80,14 @@ def size_of_one(advice):
     )
 
 
+@tries("compile-refused", "write what Dynamo traces")
+def branch_with_a_graph_break(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x * 3 if advice else x * x.data_ptr(), (x,))
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
 @tries("changed-in-place", "or change a copy")
 def change_of_overlapping_elements(advice):
     def f(x):
