@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from dispatch_cli.capture import (
         fake_mode,
@@ -763,13 +763,13 @@ NOT_KNOWN = "so PyTorch's own registrations are not known"
 LATE = f"PyTorch was imported before capture could observe it (by sitecustomize or a .pth file), {NOT_KNOWN}"
 
 
-def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True, conditions: Iterable[str] = ()) -> Data:
+def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True, conditions: Sequence[str] = ()) -> Data:
     """Data of *answer*, once PyTorch and *modules* are imported. Errors: Failure.
 
     folder: a place for temporary files. vmap: make a first vmap before. conditions: looked up before *modules* come.
     """
     notes = [LATE] if "torch" in sys.modules else []
-    pytorchs = _pytorchs_own(modules, folder)
+    pytorchs = _pytorchs_own(modules, conditions, folder)
     torch = _import_torch_alone()
     loaded = set(sys.modules)
     for module in pytorchs:
@@ -876,20 +876,21 @@ def _first_vmap(asked: LivePyTorch) -> None:
 ONLY_MODULES = "--only-modules"
 
 
-def _pytorchs_own(modules: list[str], folder: Path) -> list[str]:
-    """The modules of PyTorch that *modules* import; another process imports them to see. Errors: Failure.
+def _pytorchs_own(modules: list[str], conditions: Sequence[str], folder: Path) -> list[str]:
+    """The modules of PyTorch that *modules* and *conditions* import; another process does it to see. Errors: Failure.
 
     folder: where its answer goes for a moment.
 
     What PyTorch's own modules register is not the user's, so they are imported before the user's are.
     """
-    if not modules and not _has_backends():
+    if not modules and not conditions and not _has_backends():
         return []
     # in the folder of the answer: whoever runs this script removes it, also when this process is killed
     with tempfile.TemporaryDirectory(prefix="modules-", dir=str(folder)) as directory:
         out, error_file = Path(directory) / "modules.json", Path(directory) / "said"
         command = [sys.executable, str(Path(__file__).resolve()), str(out)]
         command += [word for module in modules for word in ("--import", module)]
+        command += [word for condition in conditions for word in ("--condition", condition)]
         # a file, not a pipe: a process that a module leaves behind can keep a pipe open for ever
         with error_file.open("wb") as errors:
             nowhere = subprocess.DEVNULL
@@ -903,11 +904,12 @@ def _pytorchs_own(modules: list[str], folder: Path) -> list[str]:
     return []
 
 
-def _list_modules(out: str, modules: list[str]) -> None:
-    """Write which of PyTorch's modules come with *modules*, in the order of their import."""
+def _list_modules(out: str, modules: list[str], conditions: Iterable[str]) -> None:
+    """Write which of PyTorch's modules come with *modules* and *conditions*, in the order of their import."""
     torch = _import_torch_alone()
     before = set(sys.modules)
     _import_backends(torch)
+    _held(torch, conditions)
     for module in modules:
         _import_module(module)
     names = [name for name in list(sys.modules) if name not in before and _is_pytorchs(torch, name)]
@@ -1013,7 +1015,7 @@ def progress(total: int) -> Callable[[], None]:
 
 def main(arguments: list[str], answer: Answer) -> int:
     """Ask, and write the file. Returns the exit code."""
-    out, modules = arguments[0], values_of(arguments, "--import")
+    out, modules, conditions = arguments[0], values_of(arguments, "--import"), values_of(arguments, "--condition")
     only_modules = arguments[-1] == ONLY_MODULES
     # The script's own directory has modules that nobody means; those of the working directory come last.
     if sys.path and Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
@@ -1021,9 +1023,9 @@ def main(arguments: list[str], answer: Answer) -> int:
     sys.path.append(str(Path.cwd()))
     try:
         if only_modules:
-            _list_modules(out, modules)
+            _list_modules(out, modules, conditions)
             return 0
-        vmap, conditions = values_of(arguments, "--vmap") != ["no"], values_of(arguments, "--condition")
+        vmap = values_of(arguments, "--vmap") != ["no"]
         data = ask(modules, answer, Path(out).resolve().parent, vmap, conditions)
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
