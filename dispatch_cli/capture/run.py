@@ -85,7 +85,11 @@ def run_probe(
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = executable_of(python)
-    with _answer_folder() as directory:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
+    with folder as directory:
         out = Path(directory) / "state.json"
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
         for module in modules:
@@ -101,14 +105,6 @@ def run_probe(
             return read(out, script == ANSWERS)
         except AnswerError as error:
             raise _error(_FAILED, f"{executable} {error}") from None
-
-
-def _answer_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for the answer of a probe; what that leaves in it need not be removable. Errors: InputError."""
-    try:
-        return tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
 
 
 def executable_of(python: str | None) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from dispatch_cli.files import paths
-from dispatch_cli.files.git import Objects, ask, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
+from dispatch_cli.files.git import Objects, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
 from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import RevisionTree
 from dispatch_cli.model.reading.problem import InputError, Problem
@@ -129,14 +129,10 @@ def _unknown(revision: str, text: str, error_text: str) -> RevisionError:
     message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {revision!r} in this repository"
     if "Needed a single revision" not in error_text and error_text.strip():
         message = f"{message}: {cleaned(error_text)}"
-    try:
-        names = names_of_revisions()
-        is_shallow = ask("rev-parse", "--is-shallow-repository").strip() == "true"
-    except RevisionError:
-        return RevisionError("unknown-revision", message)
+    names = names_of_revisions()
     remote = next((name for name in names if name.partition("/")[2] == revision), None)
     hint = f"did you mean {remote}?" if remote is not None else suggestion(revision, tuple(names))
-    if hint is None and is_shallow:
+    if hint is None and attempt("rev-parse", "--is-shallow-repository")[1].strip() == "true":
         hint = "this clone is shallow: fetch more, such as by git fetch --unshallow (in CI: fetch-depth: 0)"
     return RevisionError("unknown-revision", message, hint)
 

@@ -59,14 +59,6 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not _UNSET.fullmatch(name)} | _SET
 
 
-def ask(*arguments: str) -> str:
-    """Output of a command of git. Errors: RevisionError with git's message."""
-    code, out, error_text = attempt(*arguments)
-    if code:
-        raise RevisionError("git", f"git cannot tell: {cleaned(error_text) or f'it ended with {code}'}")
-    return out
-
-
 def attempt(*arguments: str) -> tuple[int, str, str]:
     """A command of git: its exit code, what it prints, and what it says of errors. Errors: RevisionError."""
     program = executable()
@@ -180,6 +172,6 @@ def is_name_of_object(text: str) -> bool:
 
 
 def names_of_revisions(most: int = 1000) -> Sequence[str]:
-    """Branches, those of remotes, and tags, to suggest one. Errors: RevisionError."""
+    """Branches, those of remotes, and tags, to suggest one; none where git cannot tell. Errors: RevisionError."""
     ends = ("--format=%(refname:short)", f"--count={most}")
-    return ask("for-each-ref", *ends, "refs/heads", "refs/remotes", "refs/tags").splitlines()
+    return attempt("for-each-ref", *ends, "refs/heads", "refs/remotes", "refs/tags")[1].splitlines()

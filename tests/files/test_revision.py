@@ -243,7 +243,7 @@ def test_a_git_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         objects.close()
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 20\n", encoding="utf-8")
     with pytest.raises(RevisionError, match="git rev-parse took more than"):
-        git_module.ask("rev-parse", "HEAD")
+        git_module.attempt("rev-parse", "HEAD")
 
 
 def test_a_repository_with_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
