@@ -13,7 +13,13 @@ import pytest
 import yaml
 
 from dispatch_cli import universes
-from dispatch_cli.answers.explain.advice.trial import DROPPED_CALL, JUDGES, JUDGES_OF_FUNCTIONS, Trial
+from dispatch_cli.answers.explain.advice.trial import (
+    ALIASED_RESULT,
+    DROPPED_CALL,
+    JUDGES,
+    JUDGES_OF_FUNCTIONS,
+    Trial,
+)
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.model.changes.edit import Action, Edit, Function, own_kernel
@@ -227,7 +233,7 @@ NOT_BROUGHT_ABOUT = {
 def test_every_check_that_a_change_can_break_judges_it() -> None:
     """A new check has to be a judge, or to be listed with the reason why it need not be."""
     serious_checks = {check.id for check in CHECKS if check.severity is not Severity.INFO}
-    judges = {*JUDGES, *JUDGES_OF_FUNCTIONS, DROPPED_CALL}
+    judges = {*JUDGES, *JUDGES_OF_FUNCTIONS, ALIASED_RESULT, DROPPED_CALL}
     assert judges | NOT_BROUGHT_ABOUT.keys() == serious_checks
     assert judges.isdisjoint(NOT_BROUGHT_ABOUT)
 

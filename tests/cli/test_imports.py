@@ -73,13 +73,13 @@ def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error
 
 def test_advice_is_judged_by_the_checks_that_it_can_break() -> None:
     """And without what only a run of checks needs, with its suppressions, conditions, guards and formats."""
-    modules = imported(("explain", "aten::sgn.out", "PrivateUse1"))
+    modules = imported(("explain", "aten::max_unpool2d", "PrivateUse1"))
     ours = [module for module in modules if module.startswith("dispatch_cli")]
     checks = {module.rpartition(".")[2].replace("_", "-") for module in ours if ".checks.catalogue." in module}
     assert checks == set(JUDGES)
     parts = ("checks.run", "checks.guarding", "engine.variants", "answers.findings", "engine.support.verdicts")
     assert [module for module in ours if any(part in module for part in parts)] == []
-    assert len(ours) <= 139
+    assert len(ours) <= 134
 
 
 def test_a_file_loads_the_readers_of_its_own_sections() -> None:
@@ -87,7 +87,7 @@ def test_a_file_loads_the_readers_of_its_own_sections() -> None:
     ours = [module for module in modules if module.startswith("dispatch_cli")]
     sections = {module.rpartition(".")[2] for module in ours if ".declarations.sections." in module}
     assert sections.isdisjoint({"changes", "guards", "higher_order", "libraries", "suppressions", "undecided"})
-    assert len(ours) <= 109
+    assert len(ours) <= 105
 
 
 def test_a_call_that_succeeds_is_resolved_without_checks() -> None:

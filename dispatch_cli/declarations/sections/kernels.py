@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, scalars, text_of
 from dispatch_cli.declarations.formats.kernel_format import FAKE_IMPL, FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.formats.operator_format import FAKE_TENSOR_MODE
@@ -11,13 +13,14 @@ from dispatch_cli.declarations.sections.python_functions import read_body, read_
 from dispatch_cli.declarations.sections.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
-from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
 from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import Related
-from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.sources.function_body import FunctionBody
 
 MAX_KERNELS = 1_000
 """Kernels at one key of one operator in one place; in PyTorch there are at most a few."""
@@ -142,6 +145,8 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
     if values is None:
         return
+    from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
+
     texts = {field: text_of(context.problems, values.get(field)) for field in _RULES}
     flags = {field: is_true(values.get(field)) is True for field in _FLAGS}
     nodes = scalars(context.problems, values.get("meta_refuses"), "the name of an argument")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.declarations.fields import (
     Values,
@@ -30,9 +30,11 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
-from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
 _HINTS = {
@@ -121,6 +123,8 @@ def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
     values = None if node is None else read_record(problems, node, BODY)
     if node is None or values is None or values.get("parameters") is None:
         return None
+    from dispatch_cli.model.sources.function_body import FunctionBody
+
     parameters = tuple(filter(None, (text_of(problems, scalar) for scalar in scalars(problems, values["parameters"]))))
     writes, returns = (tuple(_read_uses(problems, values.get(field))) for field in ("writes", "returns"))
     fewest, _, most = (text_of(problems, values.get("values")) or "").partition("..")
@@ -134,6 +138,8 @@ def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
 
 
 def _read_uses(problems: Problems, node: Node | None) -> Iterator[ArgumentUse]:
+    from dispatch_cli.model.sources.function_body import ArgumentUse
+
     for at, values in read_records(problems, node, ARGUMENT_USE) if node is not None else ():
         argument, text = (text_of(problems, values.get(field)) for field in ("argument", "text"))
         place = read_place(problems, values.get("at")) or problems.span(at)

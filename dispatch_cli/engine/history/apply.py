@@ -42,7 +42,6 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import META, PYTHON
 
 if TYPE_CHECKING:
@@ -177,6 +176,8 @@ def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
     core = next((registration.kernel for registration in there if registration is not None), None)
     if core is None or core.span is not None:
         return False
+    from dispatch_cli.model.text.debug_text import file_below_aten
+
     below = file_below_aten(core.debug)
     own, read = f"/aten/src/{below}", f"/{step.block.file}"
     return below != "" and (read.endswith(own) or ("/" in step.block.file and own.endswith(read)))

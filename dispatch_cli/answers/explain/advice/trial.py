@@ -27,12 +27,15 @@ JUDGES = (
     *("stale-live-table", "order-sensitive", "overridden-kernel", "unused-registration", "ambiguous-autogradother"),
     *("math-kernel-displaced", NO_AUTOGRAD, "sparse-bypass", "autograd-only", "missing-adinplaceorview"),
     *("unreachable-factory", "alias-gap", "unreachable-batching-rule", "conjugate-fallthrough", "no-fake-kernel"),
-    *("aliased-result", "sibling-disagreement", "python-resolution"),
+    *("sibling-disagreement", "python-resolution"),
 )
 """Checks that can find something new when a kernel of an operator that is defined comes, moves or goes."""
 JUDGES_OF_FUNCTIONS = ("function-signature", "returned-argument", "undeclared-write", "unsymbolic-kernel")
 """Those that can where a kernel's function is known, which a change may register elsewhere."""
+ALIASED_RESULT = "aliased-result"
+"""One that can where a result has an alias; the keys with a kernel say whether calls are traced as they are."""
 DROPPED_CALL = "dropped-call"
+"""One that can where nothing is returned, for the same reason."""
 SERIOUS = (Severity.WARNING, Severity.ERROR)
 
 
@@ -49,9 +52,9 @@ class Trial:
         self.name = name
         self.universe = state.dispatcher.universe
         self.view = self._view(self._state)
-        self._judges = sorted(map(check_named, self._names_of_judges()), key=lambda check: check.code)
-        returns_nothing = (self.view.schema_text(name) or "").rstrip().endswith("-> ()")
-        self._of_dropped_calls = [check_named(DROPPED_CALL)] if returns_nothing else []
+        results = (self.view.schema_text(name) or "").rpartition("->")[2].strip()
+        self._judges = sorted(map(check_named, self._names_of_judges(results)), key=lambda check: check.code)
+        self._of_dropped_calls = [check_named(DROPPED_CALL)] if results == "()" else []
         before = _serious(self.view, [*self._judges, *self._of_dropped_calls])
         self._known = frozenset(finding.identity for finding in before)
 
@@ -85,9 +88,11 @@ class Trial:
     def _new(self, state: State, checks: Sequence[Check]) -> Iterator[Finding]:
         return (item for item in _serious(self._view(state), checks) if item.identity not in self._known)
 
-    def _names_of_judges(self) -> Iterator[str]:
-        """The checks that can find something new after a change of the operator."""
+    def _names_of_judges(self, results: str) -> Iterator[str]:
+        """The checks that can find something new after a change of the operator. results: of its schema, as text."""
         yield from JUDGES
+        if "(" in results:
+            yield ALIASED_RESULT
         kernels = [entry.kernel for stack in self.view.kernels(self.name).values() for entry in stack]
         of_files = [kernel for kernel in kernels if kernel.span is not None]
         if any(kernel.body or kernel.setup_body or kernel.signature for kernel in of_files):
