@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dispatch_cli.checks.text import without_hint
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.higher_order.simulate import (
-    asks_a_mode,
-    call_in_mode,
-    call_traced_above_autograd,
-    decomposes,
-    device_of,
-    lacks,
-)
-from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
 from dispatch_cli.model.universe import AUTOGRAD
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.python.higher_order import HigherOrderEntry
 
 _BELOW_AUTOGRAD = "below_autograd"
 _Problem = TypeVar("_Problem", bound=Hashable)
@@ -57,6 +50,9 @@ def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unh
 
     An operator without an implementation for any backend is left out: PyTorch has some that no call gets to.
     """
+    from dispatch_cli.engine.call.higher_order.simulate import device_of
+    from dispatch_cli.engine.call.thread import INFRA_MODES
+
     implemented = state.higher_order_table(operator).modes
     missing = [mode for mode in INFRA_MODES if mode not in implemented]
     device = device_of(state, operator) if missing else None
@@ -69,6 +65,15 @@ def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unh
 
 
 def _unhandled(state: State, operator: HigherOrderOperator, device: str, mode: str) -> Unhandled | None:
+    from dispatch_cli.engine.call.higher_order.simulate import (
+        asks_a_mode,
+        call_in_mode,
+        call_traced_above_autograd,
+        decomposes,
+        lacks,
+    )
+    from dispatch_cli.engine.call.thread import PROXY_MODE
+
     call = call_in_mode(state, operator, device, mode)
     if not asks_a_mode(call) and not decomposes(call):
         # what is at the autograd keys raises, or it is not known to call the operator again
@@ -96,6 +101,8 @@ class NoAutograd(NamedTuple):
 
 def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[NoAutograd]:
     """The autograd keys at which calls fail before they get to the implementation of a backend."""
+    from dispatch_cli.engine.python.higher_order import Slot
+
     table = state.higher_order_table(operator)
     universe = table.universe
     lacking: dict[str, HigherOrderEntry] = {}

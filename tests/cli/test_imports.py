@@ -82,6 +82,13 @@ def test_advice_is_judged_by_the_checks_that_it_can_break() -> None:
     assert len(ours) <= 134
 
 
+def test_checks_import_no_calls_where_none_has_to_be_simulated() -> None:
+    """Promises, higher-order operators and operators that may lack a fake implementation have calls simulated."""
+    modules = imported(("check-invariants", "examples/add.yaml"))
+    parts = ("engine.call.simulate", "engine.call.higher_order", "engine.support.verdicts", "checks.promises")
+    assert [module for module in modules if any(f"dispatch_cli.{part}" in module for part in parts)] == []
+
+
 def test_a_file_loads_the_readers_of_its_own_sections() -> None:
     modules = imported(("table", "examples/add.yaml"))
     ours = [module for module in modules if module.startswith("dispatch_cli")]

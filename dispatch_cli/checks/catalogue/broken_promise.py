@@ -35,21 +35,22 @@ what holds today.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.promises import BrokenPromise, Promises
-from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.model.calls.support import Promise, SupportContext
 from dispatch_cli.model.changes.edit import Edit, fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
 from dispatch_cli.model.text.suggest import did_you_mean, similar
+
+if TYPE_CHECKING:
+    from dispatch_cli.checks.promises import BrokenPromise
+    from dispatch_cli.model.calls.support import Promise
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -60,6 +61,8 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for each operator and reason, and for each name or glob of no operator. Errors: InputError."""
     if not view.state.declarations.promises:
         return
+    from dispatch_cli.checks.promises import Promises
+
     promises = Promises(view)
     for number, (promise, glob) in enumerate(promises.unmatched() if view.first is view else ()):
         yield _unmatched(view, promise, glob, number < MAX_SUGGESTIONS)
@@ -84,6 +87,8 @@ def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Findi
 
 
 def _broken(view: View, broken: BrokenPromise) -> Finding:
+    from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words
+
     row, cell, promise = broken.row, broken.cell, broken.promise
     name, backends, place = row.operator, broken.backends, cell.span or row.span
     where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
@@ -122,6 +127,9 @@ def _related(broken: BrokenPromise, glob: str) -> Iterator[tuple[str, Span | Non
 
 def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
     """The kernels that are missing."""
+    from dispatch_cli.engine.support.cell import Reason
+    from dispatch_cli.model.calls.support import SupportContext
+
     name = broken.row.operator
     match broken.cell.reason:
         case Reason.NO_BACKEND_KERNEL:
