@@ -23,9 +23,8 @@ def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Ed
     universe, pattern = view.universe, view.pattern(name)
     if len(keys) > MAX_NAMED or not universe.parseable.issuperset(keys) or not _is_free(pattern, keys):
         return ()
-    autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
     aliases = _ALIAS.search(view.schema_text(name) or "") is not None and AD_INPLACE_OR_VIEW in universe.slot
-    if aliases and not autograd.isdisjoint(keys):
+    if aliases and not view.autograd.isdisjoint(keys):
         if _is_free(pattern, (AD_INPLACE_OR_VIEW,)):
             keys = (*keys, AD_INPLACE_OR_VIEW)
         elif AD_INPLACE_OR_VIEW in pattern.fallthrough:
@@ -43,6 +42,6 @@ def autograd_keys(view: View, name: OperatorName, lacking: Sequence[str]) -> tup
 
     The alias is for the library that defines the operator, as long as no other autograd key has a kernel.
     """
-    taken = any(key in view.pattern(name).keys for key in (AUTOGRAD, *view.universe.covered_by(AUTOGRAD)))
+    taken = not view.autograd.isdisjoint(view.pattern(name).keys)
     alone = view.is_defined_by_files(name) and (not taken or len(lacking) > MAX_NAMED)
     return (AUTOGRAD,) if alone else tuple(lacking)

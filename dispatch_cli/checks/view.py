@@ -22,6 +22,7 @@ from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import AUTOGRAD
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
@@ -144,6 +145,15 @@ class View(Files):
             for name, steps in self.implementations.items()
         }
         return frozenset(name for name, places in files.items() if len(places) > 1)
+
+    @cached_property
+    def autograd(self) -> frozenset[str]:
+        """The keys at which kernels for autograd are: the alias, and what it covers."""
+        return frozenset((AUTOGRAD, *self.universe.covered_by(AUTOGRAD)))
+
+    def autograd_kernels(self, pattern: Pattern) -> list[str]:
+        """The keys at which the operators of a pattern have kernels for autograd, without fallthroughs."""
+        return [key for key in pattern.keys if key in self.autograd and key not in pattern.fallthrough]
 
     @cached_property
     def namespaces(self) -> Namespaces:

@@ -52,7 +52,6 @@ from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD
 
 COMPOSITE = tuple(step.alias for step in PRECEDENCE if step.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
 """The alias keys whose kernels can serve a backend."""
@@ -78,12 +77,11 @@ def find(view: View) -> Iterator[Finding]:
 def _gaps(view: View, pattern: Pattern, backend: str) -> tuple[list[str], list[str]]:
     """The backend's keys at which nothing is, and the keys of other backends at which a kernel is in the same place."""
     universe = view.universe
-    autograd = frozenset(universe.covered_by(AUTOGRAD))
     missing, peers = [], []
     for keys in universe.per_backend.values():
         key = keys[universe.backends.index(backend)]
         others = [other for other in pattern.keys if other in keys]
-        if key not in autograd and others and pattern.rule(key) is Rule.MISSING:
+        if key not in view.autograd and others and pattern.rule(key) is Rule.MISSING:
             missing.append(key)
             peers += others
     return missing, peers
@@ -98,7 +96,7 @@ def _finding(
         f"{'does' if len(aliases) == 1 else 'do'} not cover {cover}; other backends have kernels at {keys_text(peers)}",
         name,
         missing[0],
-        at=view.active(name).get(key),
+        at=view.registration(name, key),
         details=(("empty", ", ".join(missing)), ("kernels at", ", ".join(peers))),
         tip=f"register {'a kernel' if len(missing) == 1 else 'kernels'} at {keys_text(missing)}",
         fix=own_kernels(view, name, missing),

@@ -97,7 +97,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
+from dispatch_cli.model.universe import CATCH_ALL, META
 
 TRACER = "Tracer"
 TIP = f"register a decomposition at {CATCH_ALL}; for an autograd kernel, add the backend kernel that it redispatches to"
@@ -106,10 +106,9 @@ TIP = f"register a decomposition at {CATCH_ALL}; for an autograd kernel, add the
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator with kernels at autograd keys and none of its own below."""
     universe = view.universe
-    autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
     ends = [key for key in backend_keys(universe) if universe.runtime_parts[key][1] != META]
     for pattern in view.patterns:
-        above = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
+        above = view.autograd_kernels(pattern)
         if above and all(pattern.decision(key).source is None for key in ends):
             if not pattern.has(TRACER):
                 defined = (name for name in pattern.operators if view.schema_text(name) is not None)
@@ -126,7 +125,7 @@ def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
         "call finds no kernel",
         name,
         above[0],
-        at=view.active(name).get(above[0]),
+        at=view.registration(name, above[0]),
         tip=TIP,
         slots=[(name, key) for key in backend_keys(view.universe) if key != META],
     )
@@ -148,7 +147,7 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
                 f"{kernel_words(active[others[0]].kernel)} at {keys_text(others)}",
                 name,
                 key,
-                at=view.active(name).get(key),
+                at=view.registration(name, key),
                 tip=f"register a decomposition at {CATCH_ALL}, which fills the backend slots too",
             )
 

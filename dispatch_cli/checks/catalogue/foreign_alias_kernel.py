@@ -67,7 +67,7 @@ def _finding(view: View, name: OperatorName, key: str) -> Finding:
         f"{fills}{takes}",
         name,
         key,
-        at=view.active(name).get(key),
+        at=view.registration(name, key),
         tip="register at the runtime keys of your own backend",
     )
 

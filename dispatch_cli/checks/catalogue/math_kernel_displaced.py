@@ -115,7 +115,7 @@ def _finding(
         f"leaving {outcome}",
         name,
         next(iter(lost)),
-        at=view.active(name).get(culprits[0]),
+        at=view.registration(name, culprits[0]),
         related=((f"the kernel at {CATCH_ALL} is registered here", view.place(name, CATCH_ALL)),),
         details=(("culprits", ", ".join(culprits)), ("autograd keys", ", ".join(lost))),
         tip=f"register {'kernels' if len(keys) > 1 else 'a kernel'} at {keys_text(keys)}; or instead register the "

@@ -49,7 +49,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, META
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, META
 
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import AliasInfo
@@ -65,10 +65,9 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every operator that a file gives an autograd kernel, and nothing that handles writes or views."""
     if AD_INPLACE_OR_VIEW not in view.universe.slot:
         return
-    autograd = frozenset((AUTOGRAD, *view.universe.covered_by(AUTOGRAD)))
     touched = frozenset(view.touched)
     for pattern in view.patterns:
-        keys = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
+        keys = view.autograd_kernels(pattern)
         if keys and _is_unhandled(view, pattern):
             for name in filter(touched.__contains__, pattern.operators):
                 yield from _of_operator(view, pattern, name, keys)

@@ -69,7 +69,7 @@ from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
+from dispatch_cli.model.universe import CATCH_ALL, META
 
 DEFAULTS = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""
@@ -142,13 +142,8 @@ def _served(view: View, pattern: Pattern) -> Mapping[str, tuple[str, ...]]:
 
 
 def _namespaces_with_autograd(view: View) -> frozenset[str | None]:
-    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
-    return frozenset(
-        name.namespace
-        for pattern in view.patterns
-        if any(key in autograd and key not in pattern.fallthrough for key in pattern.keys)
-        for name in pattern.operators
-    )
+    patterns = filter(view.autograd_kernels, view.patterns)
+    return frozenset(name.namespace for pattern in patterns for name in pattern.operators)
 
 
 def calls_others(kernel: Kernel) -> bool:
@@ -192,11 +187,8 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
 
 def _with_autograd(view: View, name: OperatorName) -> Iterator[tuple[str, Span | None]]:
     """Other keys and overloads of the operator with an autograd kernel, and its place."""
-    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
     for overload in view.overloads.get(name.name, ()):
-        pattern = view.pattern(overload)
-        key = next((key for key in pattern.keys if key in autograd and key not in pattern.fallthrough), None)
-        if key is not None:
+        for key in view.autograd_kernels(view.pattern(overload))[:1]:
             yield f"{overload} has an autograd kernel at {key}", view.place(overload, key)
 
 

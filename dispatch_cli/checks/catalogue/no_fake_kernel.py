@@ -59,7 +59,7 @@ from dispatch_cli.model.changes.edit import fake_impl
 from dispatch_cli.model.fake_tensor import CONSTRUCTORS, runs_on_zeros
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import AUTOGRAD, IMPLICIT, META
+from dispatch_cli.model.universe import IMPLICIT, META
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.support.cell import Cell
@@ -180,8 +180,7 @@ def _has_no_kernel(fake: Cell) -> bool:
 def _calls_others(view: View, name: OperatorName) -> bool:
     """True if the kernel for autograd is that of a backend, too: then it calls operators other than this one."""
     active = view.active(name)
-    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
-    above = {active[key].kernel.function for key in active if key in autograd} - {None}
+    above = {active[key].kernel.function for key in active if key in view.autograd} - {None}
     return any(active[key].kernel.function in above for key in active if key in view.universe.backends)
 
 

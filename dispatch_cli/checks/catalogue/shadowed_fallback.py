@@ -64,7 +64,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _registers(view: View, name: OperatorName, key: str, function: str) -> bool:
-    registration = view.active(name).get(key)
+    registration = view.registration(name, key)
     return registration is not None and view.is_own(registration) and registration.kernel.function == function
 
 

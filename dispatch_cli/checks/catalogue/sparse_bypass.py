@@ -74,7 +74,7 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
         f"{kernels} at {where}",
         name,
         above,
-        at=view.active(name).get(past[0]),
+        at=view.registration(name, past[0]),
         related=((f"the kernel at {CATCH_ALL} is registered here", view.place(name, CATCH_ALL)),),
         details=(("bypassed", ", ".join(past)),),
         tip=_tip(view, above),

@@ -60,7 +60,7 @@ def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator
                 f"{name} takes no tensors: calls end at {UNDEFINED}, which is empty, and never reach {keys_text(keys)}",
                 name,
                 UNDEFINED,
-                at=view.active(name).get(keys[0]),
+                at=view.registration(name, keys[0]),
                 details=(("unreachable", ", ".join(keys)),),
                 fix=own_kernels(view, name, (BACKEND_SELECT,)) if _takes_device(view, name) else (),
                 tip="register a kernel at BackendSelect that chooses the backend by the device; or register the kernel "

@@ -64,7 +64,7 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
                 f"{name}: the kernel at {key} is never used: {why}",
                 name,
                 key,
-                at=view.active(name).get(key),
+                at=view.registration(name, key),
                 tip="remove the kernel, or those that fill its slots",
             )
 
