@@ -75,12 +75,18 @@ GUARD = "{op: 'demo::op', key: CPU, kernel: z@}"
 OPERATORS = within(
     "dispatch: 1\noperators:\n", each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"), ""
 )
+IN_ANY_ORDER = within(
+    "dispatch: 1\noperators:\n",
+    each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {SparseCPU: k, CompositeImplicitAutograd: a}\n"),
+    "",
+)
 CONDITIONAL = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A@}\n')
 CONFIG = ("check-invariants", "y.yaml", "--config", "x.yaml")
 KINDS = (
     Kind("guards", within(f"{HEAD}guards:\n", each(f"- {GUARD}\n"))),
     Kind("findings on one line", within(f"{HEAD}guards: [", each(GUARD, ", "), "]\n")),
     Kind("operators", OPERATORS, size=40),
+    Kind("operators whose order matters", IN_ANY_ORDER, ("check-invariants", "x.yaml", "--select", "order"), 80),
     Kind("operators of a backend", OPERATORS, ("coverage", "CPU", "x.yaml", "--op", "*"), 40),
     Kind("operators of a page", OPERATORS, ("page", "x.yaml"), 40),
     Kind("operators that differ", OPERATORS, ("diff", "x.yaml", "x.yaml", "--new", "z.yaml"), 20),
