@@ -24,12 +24,15 @@ from dispatch_cli.model.kernel import Kernel, Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.universes import version_of
 from tests.engine.live_cases import LiveCase, Side
 from tests.support import load_recording
 
 SCRIPT = Path(__file__).with_name("live_calls.py")
 COUNT = 150
 """Number of operators that a live PyTorch is asked about."""
+REGISTER_VMAP = (2, 5)
+"""The first version with ``torch.library.register_vmap``."""
 Asked = dict[str, Any]
 """An operator, with its kernels and calls, as live_calls.py reads it."""
 
@@ -47,7 +50,7 @@ class RandomCalls(NamedTuple):
 
 
 def recorded_operators(universe: Universe) -> list[Asked]:
-    """The operators of the recordings of which the universe has all keys and devices."""
+    """The operators of the recordings of which the universe has all keys and devices, and PyTorch all functions."""
     recorded = (load_recording(f"{version}.random")["calls"][0]["operators"] for version in ("2.13.0", "2.15.0"))
     return [operator for operators in recorded for operator in operators if _is_known(universe, operator)]
 
@@ -66,6 +69,8 @@ def _is_known(universe: Universe, operator: Asked) -> bool:
             word, _, names = context.partition("=")
             keys |= {*names.split(",")} if word in ("include", "exclude") else set()
             keys |= {f"Autocast{universe.devices.get(context.split()[1])}"} if context.startswith("autocast") else set()
+    if version_of(universe.name) < REGISTER_VMAP and any(what == "vmap" for _, what, _ in operator["kernels"]):
+        return False
     registered = {kernel[0] for kernel in operator["kernels"]}
     return registered <= {*universe.parseable} and keys <= {*universe.ids} and devices <= {*universe.devices}
 
