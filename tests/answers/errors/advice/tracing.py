@@ -88,6 +88,16 @@ def branch_with_a_graph_break(advice):
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
 
 
+@tries("compile-refused", "as one of them", "let the program return a new tensor", until="2.4")
+def change_of_an_input_given_twice(advice):
+    class Sum(torch.nn.Module):
+        def forward(self, x, y):
+            return (x + 1 if "new" in advice else x.add_(1)) + y
+
+    x = torch.ones(3)
+    torch.export.export(Sum(), (x, x.clone() if "them" in advice else x)).run_decompositions()
+
+
 @tries("changed-in-place", "or change a copy")
 def change_of_overlapping_elements(advice):
     def f(x):
@@ -137,6 +147,7 @@ COMPILER = "needs a compiler of C++ or CUDA"
 untried("compile-refused", "Turn that optimizer off", SEVERAL)
 untried("compile-refused", "Take another Python", "needs another Python")
 untried("compile-refused", "Install torch again by pip", "needs another triton")
+untried("other-text", "Change the placement first", SEVERAL)
 untried("other-text", "A traced program keeps what its example was", "a diagnosis")
 untried("other-text", "Call `torch.export.export` alone", "a diagnosis")
 untried("compile-refused", "Install a C++ compiler", "needs a machine without one")
