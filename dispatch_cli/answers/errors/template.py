@@ -93,6 +93,7 @@ HOLES = {
     "npu_dtype": r"DT_(?P<dtype>[A-Z]\w{2,20})",
     "aspect": r"(?P<dtype>fp64|fp16)",
     "complex_numbers": r"(?P<dtype>complex (?:d?types|numbers|tensors|inputs?))",
+    "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
     "make_dual": r"(?P<op>aten::_make_dual)",
     "ragged_shape": r"\([^()\n]{0,80}\bj\d",
     # a type of tensors in the texts of MLIR, and one with another dtype
@@ -100,6 +101,9 @@ HOLES = {
     "other_mlir": r"tensor<(?:[^>\n]{0,60}x)?(?!(?P=dtype)>)(?P<other_dtype>b?f\d\d)>",
     "cudnn_status": r"(?P<status>CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM)[A-Z_]{3,40})",
     "blas_status": r"(?P<status>(?:HIP|CU)(?:BLAS|SPARSE|SOLVER)_STATUS_(?!NOT_SUPPORTED|INVALID_VALUE)[A-Z_]{3,40})",
+    "npu_call": r"(?P<status>acl[a-zA-Z]\w{2,60})",
+    "npu_function": r"(?!call )[\w:]{2,200}",
+    "npu_operator": r"(?P<status>[A-Z]\w{1,60})",
     "miopen_status": r"(?P<status>[A-Z]\w{2,40})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",

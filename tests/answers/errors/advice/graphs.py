@@ -286,6 +286,27 @@ def gradient_of_a_vector(advice):
     (torch.func.jacrev if advice else torch.func.grad)(torch.sin)(torch.zeros(2))
 
 
+@tries("under-vmap", "Choose the other one, `vmap(f, randomness='different')`", "or call the operator outside")
+def same_random_numbers_of_a_batch(advice):
+    torch.func.vmap(torch.bernoulli, randomness="different" if advice else "same")(torch.ones(3))
+    torch.bernoulli(torch.ones(3))
+
+
+@tries("under-vmap", "Use an operator that returns its result", "or choose `randomness='same'`")
+def other_random_numbers_in_one_tensor(advice):
+    y = torch.ones(2)
+    vmap = torch.func.vmap
+    vmap(lambda x: x + (torch.randn_like(y) if advice else y.normal_()), randomness="different")(torch.ones(3, 2))
+    vmap(lambda x: x + y.normal_(), randomness="same")(torch.ones(3, 2))
+
+
+@tries("no-dtype", "complex32 as `x.to(torch.complex64)`")
+def product_of_complex32(advice):
+    x = torch.ones(2, 2, dtype=torch.complex32)
+    x = x.to(torch.complex64) if advice else x
+    assert (x @ x).shape == (2, 2)
+
+
 @tries("under-vmap", "Use `x.detach()` to read it")
 def data_in_a_transform(advice):
     torch.vmap(lambda x: (x.detach() if advice else x.data) * 2)(torch.ones(2))
@@ -455,6 +476,7 @@ untried("gpu-error", "Start processes by", GPU)
 untried("gpu-error", "Take a smaller batch, half precision", "needs all of the memory")
 untried("gpu-error", "Name one that is there", GPU)
 untried("gpu-error", "Update macOS", GPU)
+untried("gpu-error", "The lines behind it, as those with", "needs an NPU")
 untried("gpu-error", "Take a smaller batch: the memory", GPU)
 untried("gpu-error", "Check that no other CUDA or ROCm is found first", GPU)
 untried("gpu-error", "Or leave it out: `torch.backends.cudnn.enabled = False`", GPU)
