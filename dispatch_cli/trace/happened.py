@@ -26,7 +26,7 @@ from dispatch_cli.trace.recording import Ran
 _ENDS_ITSELF = End(EndKind.KERNEL)
 _MAIN = "MainThread"
 """Python's name of the thread that runs the program."""
-_GOES_ON = ("fork", "partial", "state", "inductor")
+_GOES_ON = ("fork", "inductor")
 """Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 

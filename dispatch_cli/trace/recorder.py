@@ -61,10 +61,6 @@ and leave them replaced (`mock.patch`).
 os, os.path, io, time, json, signal = (copy for _, copy in USED)  # noqa: F811
 open = io.open  # noqa: A001
 
-FOR_END = 1 << 12
-"""Bytes of the recording that are kept for the last lines, besides the state."""
-FOR_STATE = 12 << 20
-"""Bytes of the recording that are kept for the state of the registry."""
 PROBE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "capture", "probe.py")
 MOST_SECONDS = 120
 """Seconds that the capture of the registry may take."""
@@ -130,18 +126,17 @@ class RecordedProcess:
                 raise ValueError(f"the recorder is not built for {folder}")
         library = self.library = ctypes.PyDLL(options["library"])
         word, text = ctypes.c_int64, ctypes.c_char_p
-        library.recorder_start.argtypes = [text, word, word, word, text, text, ctypes.c_bool, word]
+        library.recorder_start.argtypes = [text, word, word, text, text, ctypes.c_bool, word]
         library.recorder_start.restype, library.recorder_stop.restype = text, None
-        library.recorder_write.argtypes, library.recorder_write.restype = [text], ctypes.c_bool
+        library.recorder_write.argtypes, library.recorder_write.restype = [text], None
         library.recorder_tables.restype = text
         if options["kernels"]:
             library.kernel_log_install()
             library.kernel_log_start()
         size, limit = self.write_head(), options["megabytes"] << 20
-        kept = FOR_END + (FOR_STATE if options["state"] and limit > 2 * FOR_STATE else 0)
         path, directory, torch = map(os.fsencode, (options["save"], options["head"]["directory"], folder + os.sep))
         elapsed = time.perf_counter_ns() - self.started
-        error = library.recorder_start(path, size, limit, kept, torch, directory, options["head"]["lines"], elapsed)
+        error = library.recorder_start(path, size, limit, torch, directory, options["head"]["lines"], elapsed)
         if error is not None:
             raise OSError(error.decode())
 
@@ -177,9 +172,7 @@ class RecordedProcess:
                 lines = captured(self)
             except (Exception, KeyboardInterrupt):
                 lines = b""  # the state of the same version stands for it
-            if not self.library.recorder_write(lines):
-                size = self.options["megabytes"]
-                self.note("state", f"the registry: it takes more than is left of {size} MB; see --max-size")
+            self.library.recorder_write(lines)
         if any(name.startswith(COMPILED) for name in list(sys.modules)):
             self.note("inductor", "what Inductor compiled is not recorded: it makes no calls")
         self.library.recorder_stop()

@@ -43,7 +43,7 @@ def test_the_kernels_are_those_that_ran(recorded: tuple[str, list[Any]]) -> None
     file, (printed, kept) = recorded
     assert not any(kept[:4])
     recording = read(file)
-    assert [stop for stop in recording.stopped if stop.reason == "partial"] == []
+    assert recording.stopped == []
     known = state_of(recording)
     explainer = Explainer(recording, known.state, known.not_known)
     results = []

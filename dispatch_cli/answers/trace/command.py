@@ -78,7 +78,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     "--max-size",
     type=click.IntRange(1, 4096),
     metavar="MB",
-    help="Record no further when the recording has that size. Default: 256.",
+    help="Record no further calls when the recording has that size. Default: 256.",
 )
 @click.option("--no-lines", is_flag=True, help="Record no lines of Python; the program runs faster.")
 @click.option(

@@ -36,28 +36,28 @@
 
 namespace dispatch_cli {
 
-// The recording: lines of a file that is never larger than its bound. It is mapped into memory: a line is there as soon
-// as it is copied, whatever becomes of the process, and it does not matter that the program closes files. Space is
-// reserved piece by piece before it is used: a full disk is noticed then. Zeros stand behind the last line until the end.
+// The recording: lines of a file, in which calls have a bound; what is written at the end may be behind it. It is
+// mapped into memory: a line is there as soon as it is copied, whatever becomes of the process, and it does not matter
+// that the program closes files. Space is reserved piece by piece before it is used: a full disk is noticed then. Zeros
+// stand behind the last line until the end.
 class Output {
  public:
   static constexpr size_t PIECE = 1 << 16;
   static constexpr size_t LAST = 1 << 12;  // bytes that are kept free for the last line
+  static constexpr size_t BEHIND = 128 << 20;  // bytes that what is written at the end may have behind the bound
   static constexpr int64_t MOST = 1'000'000;  // entries of one table: operators, places ...; readers take no more
 
   bool stopped = false;
 
-  // Returns what went wrong, or nothing. position: where the file ends. most: bytes that it may have, of which some are
-  // kept for the last lines.
-  const char* open(const char* path, size_t position, size_t most, size_t kept) {
+  // Returns what went wrong, or nothing. position: where the file ends. most: its bound.
+  const char* open(const char* path, size_t position, size_t most) {
     path_ = path;
     at_ = position;
     most_ = most;
-    kept_ = kept;
     struct stat status {};
     if (stat(path, &status) == 0) file_ = {status.st_dev, status.st_ino};
     const int file = open_again();
-    void* whole = mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* whole = mmap(nullptr, most + BEHIND, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const int error = errno;
     ::close(file);
     map_ = static_cast<char*>(whole);
@@ -70,11 +70,9 @@ class Output {
     return true;
   }
 
-  // Also where the bound for calls is reached.
-  bool write_last(std::string_view line) {
-    if (!has_room(line.size(), true)) return false;
-    put(line);
-    return true;
+  // Also where the bound is reached.
+  void write_last(std::string_view line) {
+    if (has_room(line.size(), true)) put(line);
   }
 
   // Writes the next entry of a table; returns its number, or -1. tag: of the table. values: the rest of the line.
@@ -120,7 +118,7 @@ class Output {
     if (at_ + size + (is_last ? 0 : LAST) <= length_) return true;
     if (is_lost_) return false;
     const size_t length = (at_ + size + LAST + PIECE - 1) / PIECE * PIECE;
-    if (length + (is_last ? 0 : kept_) > most_) {
+    if (length > most_ + (is_last ? BEHIND : 0)) {
       if (!is_last) stop("limit", "the recording has reached its bound");
       return false;
     }
@@ -162,7 +160,7 @@ class Output {
 
   std::string path_;
   std::pair<dev_t, ino_t> file_;
-  size_t most_ = 0, kept_ = 0, at_ = 0, length_ = 0;
+  size_t most_ = 0, at_ = 0, length_ = 0;
   bool is_lost_ = false;  // the file cannot be written
   char* map_ = nullptr;
   std::array<int64_t, 128> counts_{};
@@ -681,11 +679,11 @@ extern "C" {
 // The recorder is not loaded into another PyTorch.
 extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 
-// Records from here on, in every thread. path: the recording, which ends at position and may have most bytes, some of
-// them kept for the last lines. elapsed: nanoseconds since the program's start. Returns what went wrong, or nothing.
-const char* recorder_start(const char* path, uint64_t position, uint64_t most, uint64_t kept, const char* torch,
+// Records from here on, in every thread. path: the recording, which ends at position; its calls end at most bytes.
+// elapsed: nanoseconds since the program's start. Returns what went wrong, or nothing.
+const char* recorder_start(const char* path, uint64_t position, uint64_t most, const char* torch,
                            const char* directory, bool lines, int64_t elapsed) {
-  if (const char* error = recorder.output.open(path, position, most, kept)) return error;
+  if (const char* error = recorder.output.open(path, position, most)) return error;
   recorder.torch = torch;
   recorder.directory = directory;
   recorder.lines = lines;
@@ -702,10 +700,10 @@ const char* recorder_start(const char* path, uint64_t position, uint64_t most, u
   return nullptr;
 }
 
-// Writes lines that are not about calls; returns whether there was room.
-bool recorder_write(const char* lines) {
+// Writes lines that are not about calls.
+void recorder_write(const char* lines) {
   const std::lock_guard<std::mutex> guard(recorder.lock);
-  return recorder.output.write_last(lines);
+  recorder.output.write_last(lines);
 }
 
 // Records no more, and cuts the file behind the last line.
