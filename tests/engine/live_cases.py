@@ -6,7 +6,7 @@ They are recorded with their answers (``python -m tests.recordings``), and asked
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class Side:
         return api.load_state([], bases=[self.name]) if self.name == self.data else api.load_state([self.name])
 
 
+@cache
 def live_side() -> Side:
     """The PyTorch of the Python that is named for live tests."""
     return Side(str(captured()), live_universe())

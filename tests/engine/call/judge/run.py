@@ -34,11 +34,6 @@ HANDWRITTEN = {
 """The kernels of single operators of which the table says something."""
 
 
-def has_modules(python: str) -> bool:
-    """True if *python* has the modules that PyTorch's own samples need."""
-    return in_pytorch.run([python, "-c", "import torch, numpy"], check=False).returncode == 0
-
-
 def run(
     python: str,
     directory: Path,

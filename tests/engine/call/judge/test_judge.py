@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
+from dispatch_cli.engine.call.kernels.own_kernels import place_of
+from dispatch_cli.model.names import OperatorName
 from tests.capture.support import live_seed, torch_python
-from tests.engine.call.judge.compare import Judged, table
-from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_modules, run
+from tests.engine.call.judge.compare import Judged, Seen, table
+from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, run
 from tests.engine.call.judge.run import judged as judged_in
+from tests.engine.live_cases import live_side
 from tests.once import once
 
 OPERATORS = 5
@@ -24,9 +28,13 @@ KNOWN = (
 @pytest.fixture(scope="module")
 def judged() -> Judged:
     python = torch_python()
-    if not has_modules(python):
-        pytest.skip("PyTorch's own samples need NumPy")
-    return judged_in(once("judge", lambda folder: run(python, folder, CONTEXTS, operators=OPERATORS, seed=live_seed())))
+    try:
+        folder = once("judge", lambda folder: run(python, folder, CONTEXTS, operators=OPERATORS, seed=live_seed()))
+    except subprocess.CalledProcessError as error:
+        if "ModuleNotFoundError" not in error.stderr:
+            raise
+        pytest.skip(f"PyTorch's own samples need more: {error.stderr.strip().splitlines()[-1]}")
+    return judged_in(folder)
 
 
 @pytest.mark.live
@@ -45,4 +53,14 @@ def is_known(cause: str, operator: str) -> bool:
 
 @pytest.mark.live
 def test_own_kernels_were_tried(judged: Judged) -> None:
-    assert HANDWRITTEN - judged.seen == set()
+    tried = set(filter(is_there, HANDWRITTEN))
+    assert len(tried) > 0.8 * len(HANDWRITTEN)
+    assert tried - judged.seen == set()
+
+
+def is_there(row: Seen) -> bool:
+    """True if this PyTorch has the kernel; an old one lacks some."""
+    source, key, operator = row
+    dispatcher, name = live_side().state.dispatcher, OperatorName.parse(operator)
+    registration = dispatcher.active(name).get(key) if name in dispatcher else None
+    return registration is not None and place_of(registration.kernel.debug, key, operator)[0] == source
