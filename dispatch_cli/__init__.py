@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dispatch_cli.api import apply_blocks_to, apply_to, load_state, run_declarations, what_if_state
+    from dispatch_cli.api import apply_to, load_state, run_declarations, what_if_state
     from dispatch_cli.declarations.loader import load
     from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.engine.call.simulate import simulate
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "load_state": "api",
-    "apply_blocks_to": "api",
     "run_declarations": "api",
     "apply_to": "api",
     "what_if_state": "api",
@@ -109,7 +108,6 @@ __all__ = [
     "TableEntry",
     "TensorSpec",
     "Universe",
-    "apply_blocks_to",
     "apply_to",
     "dump_registrations",
     "dump_table",

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from dispatch_cli.bases import Base
     from dispatch_cli.bases.overlay import OverlaidBase
     from dispatch_cli.declarations.tree import ExtractedDocument
-    from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants import Variant, Variants
     from dispatch_cli.model.captured import StateSource
@@ -379,19 +378,6 @@ def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Regist
 
     _check_fit(dispatcher, declarations)
     return apply_all(dispatcher, _decided(declarations).steps)
-
-
-def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Applied:
-    """Run declarations on a dispatcher block by block, as PyTorch runs static initialisers. Conditions: as `apply_to`.
-
-    A block in which something is refused is taken back, as its destructor does it; the other blocks stand. Entries of
-    the short form are blocks of their own. What was refused is in the answer.
-    Errors: InputError for declarations that are written for another universe or state.
-    """
-    from dispatch_cli.engine.history.apply import apply
-
-    _check_fit(dispatcher, declarations)
-    return apply(dispatcher, _decided(declarations).steps, drop_blocks=True)
 
 
 def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:

@@ -98,30 +98,6 @@ def overrides(number: int, steps: Any) -> Any:
         return re.findall(r"^  previous kernel: (.*)$", file.read().decode(), re.MULTILINE)
 
 
-def blocks(number: int, history: Any) -> Any:
-    """Blocks with the steps ["def", SCHEMA] or ["impl", KEY, DEBUG]: after each its error, dumps, and the invariants.
-
-    A block that throws is destroyed on the spot, as a static initialiser's ``Library`` is.
-    """
-    held, after, name = [], [], f"blocks{number}::foo"
-    for block in history:
-        library, error = core._dispatch_library("FRAGMENT", f"blocks{number}", ""), None
-        try:
-            for step in block:
-                if step[0] == "def":
-                    library.def_(step[1])
-                else:
-                    library.impl_t_t("foo", dispatch=step[1], debug=step[2])
-        except RuntimeError as refused:
-            error = str(refused)
-        else:
-            held.append(library)
-        del library
-        dumps = {"dump": core._dispatch_dump(name), "table": core._dispatch_dump_table(name)}
-        after.append({"error": error, **dumps, "holds": invariants_hold(name)})
-    return after
-
-
 def invariants_hold(name: str) -> bool:
     try:
         core._dispatch_check_invariants(name)
@@ -299,7 +275,6 @@ ANSWERS: Any = {
     "schemas": schemas,
     "fakes": lambda asked: [fakes(*each) for each in enumerate(asked)],
     "overrides": lambda asked: [overrides(*each) for each in enumerate(asked)],
-    "blocks": lambda asked: [blocks(*each) for each in enumerate(asked)],
     "orders": orders,
     "slots": slots,
     "gradients": gradients,

@@ -9,7 +9,6 @@ from tests.engine.call import own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
-from tests.engine.history import test_apply
 from tests.engine.keys import test_key_expression
 from tests.engine.live_cases import LiveCase, embedded_side, live_side, recorded_questions
 from tests.engine.order import test_order
@@ -23,12 +22,11 @@ CASES: dict[str, LiveCase] = {
     "higher-order": higher_order_cases.CASE,
     "fakes": test_fakes.CASE,
     "overrides": test_override_warning.CASE,
-    "blocks": test_apply.CASE,
     "orders": test_order.CASE,
     "expressions": test_key_expression.CASE,
 }
 RECORDED = {
-    "2.4.1": ("own-kernels", "fake-mode", "fakes", "blocks", "orders", "expressions"),
+    "2.4.1": ("own-kernels", "fake-mode", "fakes", "orders", "expressions"),
     "2.13.0": tuple(name for name in CASES if name != "fake-mode"),
     "2.15.0": tuple(CASES),
 }

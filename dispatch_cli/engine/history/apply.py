@@ -1,14 +1,7 @@
 """Run a history on a dispatcher, step by step, noting what is refused.
 
-When something is refused, the caller chooses what happens to the rest, as in PyTorch the code that catches the error
-does:
-
-- `apply` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
-  and is of no use but for that. With *drop_blocks* it does what PyTorch does with static initialisers: the error leaves
-  the block's initialiser, so the rest of the block does not run, and the block's ``Library`` object is destroyed, which
-  takes back what it had registered, oldest first. That is not a return to the state before: each of those steps
-  recomputes slots of live tables, and a slot that was stale before the block can be in order after it, or the other way
-  round. Other blocks are not concerned.
+- `apply` goes on when something is refused, so that everything that is can be reported. The dispatcher then holds what
+  was not refused, and is of no use but for that.
 - `apply_all` runs all of a history or nothing: when anything is refused, a checkpoint brings the dispatcher back to
   exactly what it was.
 """
@@ -94,8 +87,8 @@ def refuse(problems: tuple[Problem, ...]) -> None:
         raise InputError(problems)
 
 
-def apply(dispatcher: Dispatcher, steps: Iterable[Step], *, drop_blocks: bool = False) -> Applied:
-    """Run every step that is not refused. drop_blocks: a block in which something is refused is taken back."""
+def apply(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
+    """Run every step that is not refused."""
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
@@ -119,13 +112,8 @@ def apply(dispatcher: Dispatcher, steps: Iterable[Step], *, drop_blocks: bool = 
                 of_sources.append(_of_source(step, _problem(step, refused)))
             else:
                 problems.append(_problem(step, refused))
-            library = libraries.get(block)
-            if library is None or drop_blocks:
+            if block not in libraries:
                 refused_blocks.add(block)
-            if library is not None and drop_blocks:
-                library.drop()
-                gone = {id(handle) for handle in library.handles}
-                overrides = [override for override in overrides if id(override) not in gone]
             continue
         if registration is not None and registration.warns:
             overrides.append(registration)
