@@ -1,4 +1,4 @@
-"""The universes this package carries, and how to load them or one of your own.
+"""The universes this package carries, and the data of one of your own.
 
 A universe file is JSON (format 1, written by ``python -m dispatch_cli.bases.regenerate``); the fields are those of
 `dispatch_cli.model.universe.Universe`.
@@ -20,8 +20,6 @@ MAX_TOLD = 5
 """Faults that one message tells."""
 MAX_FAULTS = 50
 """Faults that are told of one universe; the rest is counted."""
-MAX_BYTES = 4 << 20
-"""A universe is some 30 KB; more than this is not one."""
 
 _HERE = os.path.dirname(__file__)
 
@@ -60,37 +58,11 @@ def version_of(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.removeprefix("torch-").split("."))
 
 
-def load(name_or_path: str) -> Universe:
-    """Load an embedded universe by name, or one from a file.
-
-    Errors: UniverseError for an unknown name, an unreadable file, or a file that is not a universe.
-    """
-    if name_or_path in names():
-        return _embedded(name_or_path)
-    from pathlib import Path
-
-    path = Path(name_or_path)
-    try:
-        if not path.is_file():
-            raise UniverseError(
-                f"there is no universe and no file named {name_or_path[:200]!r} (embedded universes: "
-                f"{', '.join(names())})"
-            )
-        if path.stat().st_size > MAX_BYTES:
-            raise UniverseError(
-                f"{name_or_path} is larger than {MAX_BYTES >> 20} MiB, which is too large for a universe"
-            )
-        from dispatch_cli.model.reading.read_files import note
-
-        note(name_or_path)
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UniverseError(f"{name_or_path[:200]} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise UniverseError(f"{name_or_path} is not a universe: it is not valid UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        raise UniverseError(f"{name_or_path} is not a universe: it is not valid JSON: {error}") from None
-    return from_data(data)
+def load(name: str) -> Universe:
+    """The embedded universe of that name. Errors: UniverseError for an unknown one."""
+    if name not in names():
+        raise UniverseError(f"there is no universe named {name[:200]!r} (embedded universes: {', '.join(names())})")
+    return _embedded(name)
 
 
 @cache
