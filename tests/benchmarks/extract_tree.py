@@ -41,7 +41,8 @@ def main(folder: str, runs: int) -> None:
         listed = Path(temporary, "files.txt")
         listed.write_text("\n".join(names) + "\n", encoding="utf-8")
         for name, measured in in_turn(commands(folder, temporary, str(listed)), runs).items():
-            print(f"  {name:<24} {measured.seconds:7.2f} s {measured.memory:7.0f} MiB")
+            cost = f"{measured.seconds:7.2f} s, {measured.processor:.2f} s of processor time"
+            print(f"  {name:<24}{cost} {measured.memory:7.0f} MiB")
 
 
 def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str]]:
