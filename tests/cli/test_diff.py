@@ -31,11 +31,11 @@ def report(*args: str) -> dict[str, Any]:
 
 def test_parts_are_chosen() -> None:
     whole = report(OLD, NEW)
-    assert [row["old"] for row in whole["operators_renamed"]] == ["mylib::oldname"]
-    assert [row["operator"] for row in whole["operators_removed"]] == ["mylib::gone"]
+    assert [row["operator"] for row in whole["operators_added"]] == ["mylib::newname"]
+    assert [row["operator"] for row in whole["operators_removed"]] == ["mylib::gone", "mylib::oldname"]
     assert [fallback["key"] for fallback in whole["fallbacks"]] == ["AutogradPrivateUse2"]
     parts = {
-        "schemas": ("operators_added", "operators_removed", "operators_renamed", "schemas"),
+        "schemas": ("operators_added", "operators_removed", "schemas"),
         "registrations": (
             *("registrations", "moved", "fallbacks", "python_kernels", "higher_order_operators", "keys"),
         ),

@@ -16,7 +16,6 @@ from dispatch_cli.answers.diff.rows import (
     DiffPythonKernel,
     DiffRefused,
     DiffRegistration,
-    DiffRename,
     DiffSchema,
 )
 from dispatch_cli.answers.diff.sections_document import Fold, cells, grouped, heading, namespace, section, slots
@@ -45,10 +44,6 @@ _REFUSED: list[Column[DiffRefused]] = [
 _OPERATORS: list[Column[DiffOperator]] = [
     Column("Operator", lambda row, _: schema_label(row.operator, row.schema)),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
-]
-_RENAMED: list[Column[DiffRename]] = [
-    Column("Before", lambda row, _: row.old),
-    Column("Now", lambda row, _: row.new, Under("Before")),
 ]
 WAYS = "--op GLOB, --key KEY and --only show parts, --format json or csv has all."
 
@@ -169,11 +164,9 @@ _HIGHER_ORDER: list[Column[DiffHigherOrder]] = [
 
 
 def definitions(report: DiffReport, fold: Fold) -> Iterator[Block]:
-    """Operators added, removed and renamed; schemas, tags and alias analysis."""
+    """Operators added and removed; schemas, tags and alias analysis."""
     yield from _operators("added", report.operators_added, fold)
     yield from _operators("removed", report.operators_removed, fold)
-    title = f"{plural(len(report.operators_renamed), 'operator')} renamed"
-    yield from section(title, _RENAMED, report.operators_renamed, fold, "operators")
     yield from _schemas([schema for schema in report.schemas if schema.old_schema != schema.new_schema], fold)
     yield from _tags(report.schemas, fold)
     analysis = [schema for schema in report.schemas if schema.new_alias_analysis is not None]
@@ -291,8 +284,6 @@ def _rows(report: DiffReport) -> Iterator[Difference]:
         yield Difference("operator", ChangeKind.ADDED, added.operator, new=added.schema, new_declared_at=added.span)
     for gone in report.operators_removed:
         yield Difference("operator", ChangeKind.REMOVED, gone.operator, old=gone.schema, old_declared_at=gone.span)
-    for rename in report.operators_renamed:
-        yield Difference("operator", "renamed", rename.new, None, rename.old, rename.new)
     yield from _definitions(report)
     for row in report.registrations:
         active = (kernels[0] if kernels else None for kernels in (row.before, row.after))

@@ -22,7 +22,6 @@ from dispatch_cli.answers.diff.rows import (
     DiffPythonKernel,
     DiffRefused,
     DiffRegistration,
-    DiffRename,
     DiffSchema,
     DiffSide,
     DiffSlotOperator,
@@ -175,7 +174,7 @@ def as_side(named: tuple[str, ...]) -> tuple[str, ...]:
 class DiffReport:
     """Differences of *new* from *old*.
 
-    counts: of what the report has. operators_added, operators_removed: without those that were renamed.
+    counts: of what the report has.
     registrations, slots: of the operators that both sides have, at the keys that both universes have. keys: those that
     one universe has alone. refused: the registrations that PyTorch refuses, and that one side has alone.
     """
@@ -188,7 +187,6 @@ class DiffReport:
     counts: DiffCounts
     operators_added: tuple[DiffOperator, ...]
     operators_removed: tuple[DiffOperator, ...]
-    operators_renamed: tuple[DiffRename, ...]
     schemas: tuple[DiffSchema, ...]
     registrations: tuple[DiffRegistration, ...]
     moved: tuple[DiffMove, ...]
@@ -208,15 +206,13 @@ def diff_report(
     change = compare_states(old, new, chosen.operators)
     defined = "schemas" in chosen.parts and chosen.keys is None
     registered = "registrations" in chosen.parts
-    rename = rows.renamed(change) if defined else ()
     report = DiffReport(
         old=rows.side(change.old, named[0]),
         new=rows.side(change.new, named[1]),
         equal=True,
         counts=DiffCounts(),
-        operators_added=tuple(rows.alone(change, ChangeKind.ADDED, rename)) if defined else (),
-        operators_removed=tuple(rows.alone(change, ChangeKind.REMOVED, rename)) if defined else (),
-        operators_renamed=rename,
+        operators_added=tuple(rows.alone(change, ChangeKind.ADDED)) if defined else (),
+        operators_removed=tuple(rows.alone(change, ChangeKind.REMOVED)) if defined else (),
         schemas=tuple(rows.schemas(change)) if defined else (),
         registrations=tuple(rows.registrations(change, chosen)) if registered else (),
         moved=tuple(rows.moved(change, chosen)) if registered else (),
@@ -237,7 +233,6 @@ def _counts(report: DiffReport) -> DiffCounts:
     return DiffCounts(
         operators_added=len(report.operators_added),
         operators_removed=len(report.operators_removed),
-        operators_renamed=len(report.operators_renamed),
         schemas=sum(schema.old_schema != schema.new_schema for schema in report.schemas),
         tags=sum(bool(schema.tags_added or schema.tags_removed) for schema in report.schemas),
         alias_analysis=sum(schema.new_alias_analysis is not None for schema in report.schemas),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.comparison.operators import certain_renames
 from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, Side
 from dispatch_cli.engine.comparison.slots import Answer, SlotCause
 from dispatch_cli.engine.comparison.states import StatesChange
@@ -34,7 +33,6 @@ class DiffCounts(NamedTuple):
 
     operators_added: int = 0
     operators_removed: int = 0
-    operators_renamed: int = 0
     schemas: int = 0
     tags: int = 0
     alias_analysis: int = 0
@@ -70,13 +68,6 @@ class DiffOperator(NamedTuple):
     schema: str | None
     span: Span | None
     state: str | None
-
-
-class DiffRename(NamedTuple):
-    """An operator that has another name, and is the same otherwise."""
-
-    old: str
-    new: str
 
 
 class DiffSchema(NamedTuple):
@@ -254,19 +245,13 @@ def kernel_of(side: Side, kernel: KernelView) -> DiffKernel:
     return DiffKernel(kernel.label, kernel.fallthrough, kernel.span, state, kernel.when)
 
 
-def renamed(change: StatesChange) -> tuple[DiffRename, ...]:
-    """The operators that have another name."""
-    return tuple(DiffRename(*rename) for rename in certain_renames(change.operators))
-
-
-def alone(change: StatesChange, kind: ChangeKind, renamed: Collection[DiffRename]) -> Iterator[DiffOperator]:
-    """The operators that one side has alone, without those that were renamed. kind: ADDED or REMOVED."""
-    known = {name for rename in renamed for name in rename}
+def alone(change: StatesChange, kind: ChangeKind) -> Iterator[DiffOperator]:
+    """The operators that one side has alone. kind: ADDED or REMOVED."""
     side = change.new if kind is ChangeKind.ADDED else change.old
     source = side.state.source
     for operator in change.operators:
         view = operator.after if kind is ChangeKind.ADDED else operator.before
-        if operator.change is kind and view is not None and operator.name not in known:
+        if operator.change is kind and view is not None:
             captured = source is not None and side.dispatcher.is_untouched(side.names[operator.name])
             state = source.name if captured and source is not None else None
             yield DiffOperator(operator.name, view.schema, view.span, state)

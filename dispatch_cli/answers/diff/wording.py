@@ -45,7 +45,6 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
     operators = [
         (counts.operators_added, "added"),
         (counts.operators_removed, "removed"),
-        (counts.operators_renamed, "renamed"),
     ]
     yield from _listed(operators, "operator")
     if counts.schemas:
