@@ -1,4 +1,4 @@
-"""Registration blocks: where they are, and the statements in them; library objects of ``MAKE_TORCH_LIBRARY``."""
+"""Registration blocks: where they are, and the statements in them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, con
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     SourceText,
-    inside,
     lex,
-    nesting,
     partners,
     spelled,
     split,
 )
-from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings
 from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import (
@@ -31,7 +28,7 @@ from dispatch_cli.extract.cpp.simple import (
     whole,
 )
 from dispatch_cli.extract.cpp.values import block_key, is_macro_like
-from dispatch_cli.extract.work import OverWork, check_size
+from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
@@ -45,14 +42,12 @@ CONDITION = 20
 
 
 class BodyReader:
-    """Reads the statements of one block. strict: statements without the library matter, too."""
+    """Reads the statements of one block."""
 
-    def __init__(
-        self, library: LibraryVariable, findings: Findings, scope: UnitScope, build: When, strict: bool = True
-    ) -> None:
+    def __init__(self, library: LibraryVariable, findings: Findings, scope: UnitScope, build: When) -> None:
         self._findings, self._build = findings, build
         self._block_when = library.block.when
-        self._simple = SimpleStatements(library, findings, scope, self._statements, strict)
+        self._simple = SimpleStatements(library, findings, scope, self._statements)
         self._work = scope.work
 
     def read(self, tokens: Sequence[CppToken]) -> None:
@@ -175,7 +170,6 @@ class BodyReader:
 _BRACE = re.compile(r"[{}]")
 _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
 MAX_HEADER = 2000
 """Characters of the head of a function."""
@@ -228,12 +222,6 @@ def _function_before(blanked: str, brace: int) -> str | None:
     return called[1] if called is not None and _NOT_A_FUNCTION.search(header) is None else None
 
 
-def variable_before(text: SourceText, offset: int) -> str | None:
-    """The variable that the expression at a place initialises."""
-    match = _VARIABLE.search(text.blanked, max(0, offset - 200), offset)
-    return match[1] if match else None
-
-
 def function_head(token: CppToken) -> tuple[str, list[CppToken]] | None:
     """The name of the function in whose parameters *token* is, and the tokens from the ``(`` on. None elsewhere.
 
@@ -281,54 +269,3 @@ def when_called(token: CppToken) -> When:
     source, offset = token.use or (token.source, token.offset)
     function = enclosing_function(source, offset)
     return () if function is None else (Atom(f"{function} is called"),)
-
-
-class ObjectsReader:
-    """Reads the library objects of one translation unit. build: what holds for all of it."""
-
-    def __init__(self, unit: TranslationUnit, findings: Findings, scope: UnitScope, build: When) -> None:
-        self._unit, self._findings, self._scope, self._build = unit, findings, scope, build
-
-    def read(self, token: CppToken) -> None:
-        """Read the objects of the braces in which *token* makes the first one."""
-        scope: list[CppToken] = [token]
-        depth = 0
-        while (following := self._unit.next()) is not None:
-            depth += nesting(following)
-            if depth < 0:
-                break
-            scope.append(following)
-            check_size(scope)
-            if depth == 0 and following.text == ";" and not when_called(token):
-                break
-        if in_test(token):
-            return self._findings.leave_out(scope)
-        for index, part in enumerate(scope):
-            if part.text.startswith("@MAKE_"):
-                self._object(scope, index)
-            elif part.text.startswith("@") and "LIBRARY" in part.text:
-                self._findings.refuse(scope[index:], "a registration block is not expected here", self._build)
-        return None
-
-    def _object(self, scope: list[CppToken], index: int) -> None:
-        token = scope[index]
-        source, offset = token.use or (token.source, token.offset)
-        inner, behind = inside(scope, index + 1)
-        kind = LibraryKind.IMPL if token.text.endswith("_IMPL") else LibraryKind.DEF
-        self._findings.account([token])
-        when = joined(self._build, when_called(token))
-        block = made_block(kind, token, split(inner), when, self._findings)
-        self._findings.add(block)
-        name = variable_before(source, offset)
-        if name is None:
-            return self._findings.refuse(scope[index:behind], "what becomes of this library is not known", self._build)
-        end, depth = behind, 0
-        while end < len(scope):
-            depth += nesting(scope[end])
-            if depth < 0:
-                break
-            end += 1
-        self._unit.work.spend(end - behind)
-        reader = BodyReader(LibraryVariable(name, block), self._findings, self._scope, when, False)
-        reader.read(scope[behind:end])
-        return None

@@ -9,7 +9,6 @@ from itertools import takewhile
 from dispatch_cli.extract.cpp.blocks import (
     KINDS,
     BodyReader,
-    ObjectsReader,
     function_head,
     in_test,
     made_block,
@@ -81,7 +80,6 @@ class UnitReader:
         self._build: When = joined(unit.project.settings(unit.main).when, assumed)
         self._scope = UnitScope(unit, functions)
         self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
-        self._objects = ObjectsReader(unit, self.findings, self._scope, self._build)
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
@@ -104,7 +102,7 @@ class UnitReader:
         text = token.text
         if text.startswith("@"):
             if "MAKE_" in text:
-                self._objects.read(token)
+                self._library_object(token)
             else:
                 self._block(token)
         elif text == "RegisterOperators":
@@ -138,6 +136,24 @@ class UnitReader:
         name = arguments[2][-1].text if arguments[2] else ""
         BodyReader(LibraryVariable(name, block), self.findings, self._scope, self._build).read(body[1:-1])
         return None
+
+    def _library_object(self, token: CppToken) -> None:
+        """``auto m = MAKE_TORCH_LIBRARY(ns)``, with what follows in its braces: it is not followed."""
+        scope = [token]
+        depth = 0
+        while (following := self._unit.next()) is not None:
+            depth += nesting(following)
+            if depth < 0:
+                break
+            scope.append(following)
+            check_size(scope)
+            if depth == 0 and following.text == ";" and not when_called(token):
+                break
+        if in_test(token):
+            return self.findings.leave_out(scope)
+        return self.findings.refuse(
+            scope, "what is registered with an object of a library is not followed", self._build
+        )
 
     # ---- RegisterOperators, and functions that take a library
 

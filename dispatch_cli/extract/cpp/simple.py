@@ -148,13 +148,10 @@ Statements = Callable[[list[CppToken], When, int], bool]
 class SimpleStatements:
     """Reads the statements of one block that have no braces of their own.
 
-    statements: reads those of a function. strict: an unknown macro is reported, as it may register something.
+    statements: reads those of a function.
     """
 
-    def __init__(
-        self, library: LibraryVariable, findings: Findings, scope: UnitScope, statements: Statements, strict: bool
-    ) -> None:
-        self._strict = strict
+    def __init__(self, library: LibraryVariable, findings: Findings, scope: UnitScope, statements: Statements) -> None:
         self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
         self._values: dict[str, Sequence[CppToken]] = {}
         self._registrar = Registrar(library.block, findings, self.value, self.near, scope.infer)
@@ -210,12 +207,11 @@ class SimpleStatements:
         first = tokens[0].text
         named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
         called = len(tokens) > 1 and first.isupper() and len(first) > 2 and tokens[1].text == "("
-        if self._strict and named and (called or len(tokens) == 1):
+        if named and (called or len(tokens) == 1):
             self.refuse(tokens, f"the macro {first} is not known", when)
             self._findings.missing[first] += 1
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
-            if self._strict:
-                self.refuse(tokens, "which library this registers with is not known", when)
+            self.refuse(tokens, "which library this registers with is not known", when)
         else:
             self._findings.account(tokens)
 
