@@ -151,7 +151,7 @@ class BodyReader:
             return end
         parts = split(header, ":")
         variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
-        elements = elements_of(parts[1], self._simple.value) if variable is not None else None
+        elements = elements_of(parts[1], self._simple.local) if variable is not None else None
         if elements is None or variable is None:
             self._simple.refuse(tokens[index:end], "the list that this loop runs over is not known", when)
             return end

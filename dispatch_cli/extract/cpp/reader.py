@@ -25,7 +25,7 @@ from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, same_conditions
 from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
-from dispatch_cli.extract.cpp.values import Lookup, kernel_of, text_of
+from dispatch_cli.extract.cpp.values import kernel_of, no_value, text_of
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not
 from dispatch_cli.model.declarations import LibraryKind
@@ -44,23 +44,23 @@ class OperatorsReader:
     list of ``Operator``) are not registered with the dispatcher. infer: gives the signature of a function.
     """
 
-    def __init__(self, findings: Findings, lookup: Lookup, infer: Infer) -> None:
-        self._findings, self._lookup, self._infer = findings, lookup, infer
+    def __init__(self, findings: Findings, infer: Infer) -> None:
+        self._findings, self._infer = findings, infer
 
     def op(self, tokens: list[CppToken], arguments: list[list[CppToken]], when: When) -> None:
         """``.op(schema, function)``."""
         self._findings.account(tokens)
         if any(map(_are_options, arguments)):
             return self._findings.refuse(tokens, "the options of RegisterOperators are not followed", when)
-        schema = text_of(arguments[0], self._lookup) if arguments else None
+        schema = text_of(arguments[0], no_value) if arguments else None
         if schema is None:
             return self._findings.refuse(tokens, "the schema of this operator is not known", when)
         name = schema.partition("(")[0].strip()
         namespace = name.partition("::")[0] if "::" in name else Unknown(name)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self._findings.add(block)
-        kernels = [kernel_of(argument, self._lookup, self._lookup) for argument in arguments[1:]]
-        registrar = Registrar(block, self._findings, self._lookup, self._lookup, self._infer)
+        kernels = [kernel_of(argument, no_value) for argument in arguments[1:]]
+        registrar = Registrar(block, self._findings, no_value, self._infer)
         registrar.define(schema, kernels, tokens[0].at, when, "default")
         return None
 
@@ -79,7 +79,7 @@ class UnitReader:
         self.findings = Findings()
         self._build: When = joined(unit.project.settings(unit.main).when, assumed)
         self._scope = UnitScope(unit, functions)
-        self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
+        self._operators = OperatorsReader(self.findings, self._scope.infer)
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""

@@ -108,11 +108,11 @@ def same_conditions(tokens: Sequence[CppToken]) -> bool:
 class Registrar:
     """Reads the calls on the library of one block.
 
-    lookup: gives the values of constants; near: those of the file itself. infer: gives the signature of a function.
+    lookup: gives the values of local names. infer: gives the signature of a function.
     """
 
-    def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, near: Lookup, infer: Infer) -> None:
-        self._block, self._findings, self._lookup, self._near, self._infer = block, findings, lookup, near, infer
+    def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, infer: Infer) -> None:
+        self._block, self._findings, self._lookup, self._infer = block, findings, lookup, infer
         self._python_module: tuple[str, ...] = ()
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
@@ -156,7 +156,7 @@ class Registrar:
                 if len(tags) < len(given_tags):
                     self._findings.refuse(tokens, "a tag of this definition is not known", when)
             elif not kernels:
-                kernels.append(kernel_of(argument, self._near, self._lookup))
+                kernels.append(kernel_of(argument, self._lookup))
             elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
@@ -213,11 +213,11 @@ class Registrar:
         if len(rest) > 1 and (key_of(rest[0]) is not None or "RegisterOrVerify" not in spelled(tuple(rest[1]))):
             key = key_from(rest[0], self._lookup)
             rest = rest[1:]
-        kernel = kernel_of(rest[0], self._near, self._lookup)
+        kernel = kernel_of(rest[0], self._lookup)
         self._add_kernel(operator, kernel, key if key is not None else kernel.key, tokens[0].at, when)
 
     def _fallback(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
-        kernel = kernel_of(arguments[0], self._near, self._lookup)
+        kernel = kernel_of(arguments[0], self._lookup)
         key = kernel.key if kernel.key is not None else self._block.dispatch_key
         if key is None:
             self._findings.refuse(tokens, "a fallback needs a dispatch key", when)

@@ -1,11 +1,11 @@
-"""Declarations in the files of a translation unit outside of its blocks: constants and functions."""
+"""Declarations in the files of a translation unit outside of its blocks: functions and types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, weight
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.signatures import declared_in, signature_of
 
@@ -47,12 +47,11 @@ class LibraryFunctions:
 
 
 class UnitScope:
-    """The constants and functions of one translation unit. work: the budget of its statements."""
+    """The functions of one translation unit. work: the budget of its statements."""
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
         self.work = unit.work
-        self._values: dict[tuple[str, bool], Sequence[CppToken] | None] = {}
         self._aliases: dict[str, Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
@@ -67,16 +66,6 @@ class UnitScope:
     def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
         """The atoms that decide what the macros among *tokens* are."""
         return self._unit.ambiguous(tokens)
-
-    def value(self, name: str, everywhere: bool = True) -> Sequence[CppToken] | None:
-        """The value of a constant; *everywhere*: it may be in an included file. Errors: OverWork."""
-        if (name, everywhere) not in self._values:
-            texts = self._texts() if everywhere else iter((self._unit.text,))
-            values = (declared_in(text).constant(name) for text in texts if name in text.text)
-            self._values[name, everywhere] = next(filter(None, values), None)
-        value = self._values[name, everywhere]
-        self.work.spend(LOOKUP + weight(value or ()))
-        return value
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function."""

@@ -12,10 +12,6 @@ from functools import cached_property
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, angle_end, inside, lex, split
 
-_VALUE = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\[[^\]\n]{0,200}\]\s*)?([={])")
-_CONSTANT = re.compile(r"\b(?:const|constexpr|static|inline)\b[^;{}()=]{0,200}\Z")
-BEFORE_NAME = 210
-"""Characters before the name of a constant that are looked at."""
 _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 Alias = Callable[[str], "Sequence[CppToken] | None"]
@@ -66,16 +62,6 @@ class DeclaredNames:
     def __init__(self, text: SourceText) -> None:
         self._text = text
 
-    def constant(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a constant."""
-        start = self._constants.get(name)
-        if start is None:
-            return None
-        text = self._text
-        end = text.blanked.find(";", start)
-        tokens = list(lex(text, start, end if end >= 0 else len(text.text)))
-        return tokens[1:] if tokens and tokens[0].text == "=" else tokens
-
     def alias(self, name: str) -> Sequence[CppToken] | None:
         """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
         span = self._aliases.get(name)
@@ -84,17 +70,6 @@ class DeclaredNames:
     def calls(self, name: str) -> Sequence[tuple[int, int]]:
         """Offsets of the name before a ``(``, and of the first token in the parentheses."""
         return self._calls.get(name, ())
-
-    @cached_property
-    def _constants(self) -> Mapping[str, int]:
-        """Offset of the value of each constant, at the ``=``."""
-        blanked = self._text.blanked
-        offsets: dict[str, int] = {}
-        for place in _VALUE.finditer(blanked):
-            name = place[1]
-            if name not in offsets and _CONSTANT.search(blanked, max(0, place.start() - BEFORE_NAME), place.start()):
-                offsets[name] = place.start(2)
-        return offsets
 
     @cached_property
     def _aliases(self) -> Mapping[str, tuple[int, int]]:

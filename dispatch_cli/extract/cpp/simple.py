@@ -154,15 +154,7 @@ class SimpleStatements:
     def __init__(self, library: LibraryVariable, findings: Findings, scope: UnitScope, statements: Statements) -> None:
         self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
         self._values: dict[str, Sequence[CppToken]] = {}
-        self._registrar = Registrar(library.block, findings, self.value, self.near, scope.infer)
-
-    def value(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a local name, or of a constant of the file."""
-        return self.local(name) or self._scope.value(name)
-
-    def near(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a local name, or of a constant of the file itself."""
-        return self.local(name) or self._scope.value(name, False)
+        self._registrar = Registrar(library.block, findings, self.local, scope.infer)
 
     def local(self, name: str) -> Sequence[CppToken] | None:
         """The value of a local name. Errors: OverWork, as names that stand for others twice stand for very much."""

@@ -42,6 +42,7 @@ CATCH_ALL = frozenset({"CatchAll", "Undefined"})
 MAX_STEPS = 20
 """Maximum number of names that stand for one another."""
 Lookup = Callable[[str], "Sequence[CppToken] | None"]
+"""Gives the value of a local name."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
     | {"selective_name", "move", "c_str"}
@@ -56,6 +57,10 @@ _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts:
 def is_macro_like(name: str) -> bool:
     """True if a name looks like that of a macro, not of a namespace or key."""
     return _MACRO.fullmatch(name) is not None
+
+
+def no_value(_: str) -> None:
+    """Lookup where there are no local names."""
 
 
 def block_key(tokens: Sequence[CppToken]) -> str | Unknown | None:
@@ -177,8 +182,8 @@ class KernelArgument(NamedTuple):
     function_tokens: tuple[CppToken, ...] = ()
 
 
-def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: int = 0) -> KernelArgument:
-    """Read the expression of a kernel. near: gives the values of names of the file; lookup: of all constants."""
+def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> KernelArgument:
+    """Read the expression of a kernel."""
     tokens = unwrapped(tokens)
     if not tokens or steps > MAX_WRAPPINGS:
         return KernelArgument(spelled(tuple(tokens)))
@@ -186,26 +191,26 @@ def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: i
     if tokens[0].text == "[" and tokens[0].kind == "mark":
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
-        return kernel_of(tokens[1:], near, lookup, steps + 1)
+        return kernel_of(tokens[1:], lookup, steps + 1)
     name, template, arguments = call_of(tokens)
     if name == "dispatch" and arguments is not None and len(arguments) == 2:
-        inner = kernel_of(arguments[1], near, lookup, steps + 1)
+        inner = kernel_of(arguments[1], lookup, steps + 1)
         return inner._replace(key=key_from(arguments[0], lookup))
     if name == "makeFallthrough":
         return KernelArgument("fallthrough", fallthrough=True)
     if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor"):
-        inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
+        inner = kernel_of(template or (arguments[0] if arguments else []), lookup, steps + 1)
         return inner._replace(boxed_only=True)
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
     if name == "TORCH_BOX" and arguments:
-        return kernel_of(arguments[0], near, lookup, steps + 1)._replace(boxed_only=True)
+        return kernel_of(arguments[0], lookup, steps + 1)._replace(boxed_only=True)
     if name in _WRAPPERS | _CASTS and arguments:
-        return kernel_of(arguments[0], near, lookup, steps + 1)
+        return kernel_of(arguments[0], lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":
-        value = near(tokens[0].text)
+        value = lookup(tokens[0].text)
         if value and (value[0].text == "&" or call_of(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
-            return kernel_of(value, near, lookup, steps + 1)
+            return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
 
