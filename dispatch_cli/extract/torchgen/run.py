@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import PurePath
 
 from dispatch_cli.declarations import tree, yaml_reader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import Source, SourceError
 from dispatch_cli.declarations.tree import Node, Scalar, kind_of
-from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.sources import Sources, nearest
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.backend_yaml import (
     BackendYaml,
@@ -28,7 +27,6 @@ from dispatch_cli.extract.torchgen.native_functions import (
     kernels,
     read_native_functions,
 )
-from dispatch_cli.files.paths import inside
 from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.reading.budget import Budget, OverBudget
@@ -323,16 +321,6 @@ def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
     """Pair each ``native_functions.yaml`` with a ``derivatives.yaml`` to which it is the nearest."""
     pairs: dict[str, str] = {}
     for name in derivatives:
-        if native:
-            pairs.setdefault(max(native, key=lambda file: _common(file, name)), name)
+        if (file := nearest(native, name)) is not None:
+            pairs.setdefault(file, name)
     return pairs
-
-
-def _common(path: str, other: str) -> int:
-    """Number of directories that two paths have in common at the front."""
-    count = 0
-    for mine, yours in zip(PurePath(inside(path)).parts[:-1], PurePath(inside(other)).parts[:-1], strict=False):
-        if mine != yours:
-            break
-        count += 1
-    return count
