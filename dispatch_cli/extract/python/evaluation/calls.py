@@ -13,7 +13,6 @@ from dispatch_cli.extract.python.evaluation.lookups import Classes
 from dispatch_cli.extract.python.evaluation.methods import (
     BUILTINS,
     PATH_FUNCTIONS,
-    PATH_METHODS,
     SEARCHED,
     NoResult,
     constant_method,
@@ -359,9 +358,6 @@ class Calls:
 
     def _bound(self, bound: Bound, call: Call) -> Value:
         given = call.given
-        if isinstance(bound.owner, str) and bound.name in PATH_METHODS:
-            path = path_function(PATH_METHODS[bound.name], [bound.owner, *given])
-            return Opaque(call.node) if path is None else path
         if not isinstance(bound.owner, str | list | dict | tuple):
             return self._torch.method(bound, call)
         if isinstance(bound.owner, list) and bound.name in ("append", "insert"):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import EMPTY
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.evaluation.methods import PATH_ATTRIBUTES, path_attribute, path_of_file
+from dispatch_cli.extract.python.evaluation.methods import path_of_file
 from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_NAME,
@@ -194,8 +194,6 @@ class Lookups:
                 return owner if name in ("_opoverload", "default") else Bound(owner, name)
             case Version() if (own := owner.attribute(name)) is not None:
                 return own
-            case str() if name in PATH_ATTRIBUTES:
-                return path_attribute(owner, name)
             case str() | list() | dict() | tuple():
                 return Bound(owner, name)
             case Opaque() if name in METHODS:

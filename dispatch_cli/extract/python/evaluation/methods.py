@@ -9,7 +9,6 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.values import Dotted, FunctionValue, OperatorHandle, Value, constant
@@ -39,15 +38,8 @@ _DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefau
 MAX_PATH = 4096
 """Characters of a path."""
 _SAME = frozenset(("os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath", "os.path.realpath"))
-_JOINING = frozenset(("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.Path.joinpath"))
-PATH_FUNCTIONS = frozenset((*_SAME, *_JOINING, "os.path.dirname", "os.path.basename"))
-"""Functions that make a path of paths. A ``pathlib.Path`` is its text here."""
-PATH_METHODS = {
-    **dict.fromkeys(("absolute", "as_posix", "expanduser", "resolve"), "os.fspath"),
-    "joinpath": "pathlib.Path.joinpath",
-}
-"""Methods of ``pathlib.Path`` that make a path, with functions that do the same."""
-PATH_ATTRIBUTES = frozenset(("parent", "parents", "name", "stem", "suffix"))
+PATH_FUNCTIONS = frozenset((*_SAME, "os.path.join", "os.path.dirname", "os.path.basename"))
+"""Functions that make a path of paths."""
 SEARCHED = frozenset(("sys.path.append", "sys.path.insert", "sys.path.extend"))
 """Functions that add folders to those in which imports look for modules."""
 
@@ -249,24 +241,11 @@ def path_function(name: str, given: Sequence[Value]) -> str | None:
     parts = [part for part in given if isinstance(part, str)]
     if not parts or len(parts) < len(given) or sum(map(len, parts)) > MAX_PATH:
         return None
-    if name in _JOINING:
+    if name == "os.path.join":
         return posixpath.join(*parts)
     if name in _SAME:
         return parts[0]
     return _folder(parts[0]) if name == "os.path.dirname" else posixpath.basename(parts[0])
-
-
-def path_attribute(path: str, name: str) -> Value:
-    """The value of one of `PATH_ATTRIBUTES`."""
-    if name == "parent":
-        return _folder(path)
-    if name == "parents":
-        parents = [_folder(path)]
-        while len(parents) < 20:
-            parents.append(_folder(parents[-1]))
-        return tuple(parents)
-    plain = PurePosixPath(path)
-    return {"name": plain.name, "stem": plain.stem, "suffix": plain.suffix}[name]
 
 
 def searched_folders(name: str, given: Sequence[Value]) -> list[str]:

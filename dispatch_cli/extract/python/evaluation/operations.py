@@ -9,7 +9,7 @@ from typing import Any
 
 from dispatch_cli.extract.python.annotations import one_of_types, same_type
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
-from dispatch_cli.extract.python.evaluation.methods import MAX_CHARACTERS, MAX_ITEMS, items_of, path_function
+from dispatch_cli.extract.python.evaluation.methods import MAX_CHARACTERS, MAX_ITEMS, items_of
 from dispatch_cli.extract.python.evaluation.options import (
     conditional,
     is_type,
@@ -74,9 +74,6 @@ class Operations:
     def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
             return NamedSchema(left + right.name, right.why, right.refused)
-        if isinstance(node.op, ast.Div) and isinstance(left, str) and isinstance(right, str):
-            path = path_function("pathlib.Path", [left, right])
-            return Opaque(node) if path is None else path
         if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):
             return self.generic(Dotted("typing.Union"), (left, right), node)
         if isinstance(node.op, ast.Mult):
