@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.audit import cpp_text, python_text
+from dispatch_cli.audit.cpp_text import SPLIT
 from dispatch_cli.audit.python_text import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
-__all__ = ["Unaccounted", "audit"]
+__all__ = ["SPLIT", "Unaccounted", "audit"]
 
 
 def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:
@@ -52,4 +53,4 @@ def _text(file: str, read: Callable[[str], str]) -> str:
         text = read(file).replace("\r\n", "\n").replace("\r", "\n")
     except SourceError:
         return ""
-    return text if python_text.is_python(file, text) else cpp_text.whole_words(text)
+    return text if python_text.is_python(file, text) else cpp_text.continued(text)

@@ -56,7 +56,10 @@ _OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
 _BLANKS = re.compile(r"\s*")
 _DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$")
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
-_SPLIT_WORD = re.compile(r"(?:\w|[/*.:>-])\\\n(?=[\w/*(>:\\])")
+_SPLIT_WORD = re.compile(r"(?<=\w)\\\n(?=\w)|(?<=:)\\\n(?=:)|(?<=-)\\\n(?=>)|(?<=/)\\\n(?=[/*])")
+"""A backslash at the end of a line in the middle of a word or mark."""
+SPLIT = "\\"
+"""The `what` of a place where a word goes on on the next line: such words are not read."""
 MAX_HEAD = 400
 """Characters of the beginning of a statement that are looked at."""
 
@@ -90,8 +93,13 @@ class _Level:
 
 
 def may_register(text: str) -> bool:
-    """True if the text has any of the words, be it in comments."""
-    return _HINT.search(text) is not None
+    """True if the text has any of the words, be it in comments, or a word that goes on on the next line."""
+    return _HINT.search(text) is not None or _SPLIT_WORD.search(text) is not None
+
+
+def continued(text: str) -> str:
+    """The text without blanks behind the backslashes at the ends of lines, which compilers pass over, too."""
+    return _BLANKS_BEHIND.sub(r"\\", text) if "\\" in text else text
 
 
 def used_macros(text: str, macros: set[str]) -> set[str]:
@@ -110,6 +118,9 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
     is_jit = _JIT.search(code) is not None or _OWN_CLASS.search(code) is not None
     registers = "RegisterOperators" in code and not _OWN_CLASS.search(code)
+    for split in _SPLIT_WORD.finditer(code):
+        line = bisect_right(starts, split.start())
+        result.direct.append(unaccounted(file, line, split.start() - starts[line - 1] + 1, SPLIT, lines))
     for start, what, macro in _Scanner(code, text).run():
         if what == "RegisterOperators" and not _constructs(code, start, is_jit):
             continue
@@ -271,37 +282,6 @@ def without_literals(text: str) -> str:
         parts += [text[position:start], blank_but_continued(text[start:end])]
         position = end
     return "".join([*parts, text[position:]])
-
-
-# Lines, as a compiler counts them.
-
-
-def whole_words(text: str) -> str:
-    """C++ text in which no backslash at the end of a line splits a word or a mark: such lines are put together.
-
-    As many empty lines follow.
-    """
-    if "\\" not in text:
-        return text
-    text = _BLANKS_BEHIND.sub(r"\\", text)
-    if "\\\n" not in text or not _SPLIT_WORD.search(text):
-        return text
-    joined_lines: list[str] = []
-    part: list[str] = []
-    for line in text.split("\n"):
-        part.append(line)
-        if not line.endswith("\\"):
-            joined_lines.append(_whole(part))
-            part = []
-    return "\n".join([*joined_lines, "\n".join(part)] if part else joined_lines)
-
-
-def _whole(lines: list[str]) -> str:
-    """The lines that one goes on with, together if a word or a mark is split."""
-    text = "\n".join(lines)
-    if len(lines) == 1 or not _SPLIT_WORD.search(text):
-        return text
-    return text.replace("\\\n", "") + "\n" * (len(lines) - 1)
 
 
 def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:

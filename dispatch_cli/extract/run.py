@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from dispatch_cli.audit import audit
+from dispatch_cli.audit import SPLIT, audit
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.fields import parse_place
 from dispatch_cli.declarations.header import broken_declarations
@@ -39,6 +39,7 @@ from dispatch_cli.model.span import Span, cut_line
 
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
+_SPLIT = "a word goes on on the next line, and is not read"
 _OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
 Progress = Callable[[str, int, int], None]
 """Called with the file, the number of files read before, and the number of all files."""
@@ -85,7 +86,11 @@ def collect(
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     places = audit([*sorted(texts), *templates], sources.read, accounted)
     whys = {**dict.fromkeys(texts, _UNACCOUNTED), **dict.fromkeys(templates, _IN_TEMPLATE)}
-    audited = Extraction(not_understood=tuple(NotUnderstood(at, text, whys[at.file]) for at, _, text in places))
+    audited = Extraction(
+        not_understood=tuple(
+            NotUnderstood(at, text, _SPLIT if what == SPLIT else whys[at.file]) for at, what, text in places
+        )
+    )
     backend = backend_names[0][0] if len(backend_names) == 1 else None
     if len(backend_names) > 1:
         several = frozenset(name for name, _ in backend_names)

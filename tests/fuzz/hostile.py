@@ -120,8 +120,9 @@ HOSTILE: dict[str, Hostile] = {
     "constants that add up three": Hostile(
         20,
         cpp_body(
-            lambda n: f"m.def(s{n});",
-            lambda n: 'const std::string s0 = "a";\n' + lines("const std::string s@ = s^ + s^ + s^;\n", n),
+            lambda n: 'const std::string s0 = "a";\n'
+            + lines("const std::string s@ = s^ + s^ + s^;\n", n)
+            + f"m.def(s{n});"
         ),
     ),
     "local conditions that double": Hostile(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.audit import audit
+from dispatch_cli.audit import SPLIT, audit
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
@@ -114,16 +114,11 @@ def reasons(result: Extraction) -> list[str]:
 
 
 @pytest.mark.parametrize("end", ["\\\n", "\\\r\n", "\\\r", "\\ \n", "\\\t \r\n"], ids=repr)
-@pytest.mark.parametrize("step", [1, 3, 20])
-def test_a_splice_anywhere_hides_nothing(tmp_path: Path, end: str, step: int) -> None:
-    whole = BLOCK.rstrip()
-    spliced = end.join(whole[index : index + step] for index in range(0, len(whole), step)) + "\n" + BLOCK
-    result = extracted(tmp_path, spliced)
-    assert lines(result)[1:] == [len(range(0, len(whole), step)) + 1]
-    assert reasons(result) == []
+def test_a_word_that_goes_on_on_the_next_line_is_reported(end: str) -> None:
+    spliced = BLOCK.replace("LIBRARY", f"LIB{end}RARY") + BLOCK
     places = audit(["a.cpp"], lambda _: spliced, frozenset())
-    assert [place.what for place in places] == ["TORCH_LIBRARY", "def"] * 2
-    assert not audit([str(tmp_path / "a.cpp")], lambda _: spliced, result.accounted)
+    assert (places[0].what, places[0].at.line) == (SPLIT, 1)
+    assert [place.what for place in places[-2:]] == ["TORCH_LIBRARY", "def"]
 
 
 def test_a_carriage_return_alone_ends_a_line(tmp_path: Path) -> None:

@@ -26,8 +26,6 @@ SKIPPED = re.compile(
     re.S,
 )
 """Comments and literals; one that does not end takes the rest of its line."""
-_MARKS = r"[-/*:><&|=#+]"
-_WITHIN = re.compile(rf"\\\n(?:(?<=[\w$]\\\n)(?=[\w$\\])|(?<={_MARKS}\\\n)(?=\\|{_MARKS}))")
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
 _PATTERN = re.compile(
     rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
@@ -35,7 +33,7 @@ _PATTERN = re.compile(
     rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
     rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
     rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
-    r"|(?P<name>[A-Za-z_$@][\w$]*(?:\\\n(?=\w)[\w$]*)*)"
+    r"|(?P<name>[A-Za-z_$@][\w$]*)"
     r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
     re.S,
@@ -44,33 +42,10 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 def normal(text: str) -> str:
-    """The text with ``\\n`` at the ends of lines, and without backslashes that join lines within a name or an operator.
-
-    All that such a line goes on with is put in one line, and as many empty ones follow, so that the next lines keep
-    their numbers. Blanks between a backslash and the end of its line count for nothing.
-    """
+    """The text with ``\\n`` at the ends of lines, and no blanks between a backslash and the end of its line."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\\" not in text:
-        return text
-    text = _LOOSE.sub("\\\n", text)
-    return _joined(text) if _WITHIN.search(text) is not None else text
-
-
-def _joined(text: str) -> str:
-    parts: list[str] = []
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        while end > start and text[end - 1] == "\\":
-            end = text.find("\n", end + 1)
-        end = len(text) if end == -1 else end
-        line = text[start:end]
-        if "\\\n" in line and _WITHIN.search(line) is not None:
-            line = line.replace("\\\n", "") + "\n" * line.count("\\\n")
-        parts.append(line)
-        start = end + 1
-    return "\n".join(parts) + ("\n" if text.endswith("\n") else "")
+    return _LOOSE.sub("\\\n", text) if "\\" in text else text
 
 
 class SourceText:
@@ -162,10 +137,7 @@ def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = 
         if kind == "blank":
             space = True
             continue
-        text = match[0]
-        if kind == "name" and "\\" in text:
-            text = text.replace("\\\n", "")
-        yield CppToken(kind, text, space, source, match.start(), when, None, nothing)
+        yield CppToken(kind, match[0], space, source, match.start(), when, None, nothing)
         space = False
 
 
