@@ -66,7 +66,7 @@ class PythonFunctions:
             whole = name.startswith("importlib") and not given[0].startswith(".")
             module = given[0] if whole else given[0].partition(".")[0]
             return self._imports.imported(module, call.scope) if module else Opaque(node)
-        if name.startswith("builtins.") or name in BUILTINS:
+        if name.startswith("builtins."):
             return self._builtin(name.removeprefix("builtins."), call)
         if name in ("functools.partial", "functools.partialmethod") and given:
             return Prepared(given[0], tuple(given[1:]), call.keywords)

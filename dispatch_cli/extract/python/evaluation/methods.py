@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
-import math
 import os
 import posixpath
 import re
@@ -158,13 +156,6 @@ def _range(*bounds: Value) -> Value:
     return numbers
 
 
-def _product(*rows: Value) -> list[Value]:
-    lists = [_items(row) for row in rows]
-    if math.prod(map(len, lists)) > MAX_ITEMS:
-        raise NoResult
-    return list(itertools.product(*lists))
-
-
 def _short(value: Value) -> Value:
     """A text, a number or a truth that is not too long to be made a number."""
     if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > MAX_DIGITS):
@@ -192,13 +183,6 @@ def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
     return {**values, **more}
 
 
-def _constants(row: Value) -> list[Value]:
-    items = _items(row)
-    if not all(map(constant, items)):
-        raise NoResult
-    return items
-
-
 BUILTINS: dict[str, Callable[..., Any]] = {
     "zip": _zip,
     "enumerate": _enumerate,
@@ -211,15 +195,9 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "sorted": _sorted,
     "len": lambda row: len(_items(row)),
     "str": _text,
-    "repr": lambda value: repr(_text(value)),
     "dict": _dictionary,
-    "all": lambda row: all(_constants(row)),
-    "any": lambda row: any(_constants(row)),
     "int": lambda value: int(_short(value)),
     "float": lambda value: float(_short(value)),
-    "bool": lambda value: bool(_short(value)),
-    "itertools.product": _product,
-    "itertools.chain": lambda *rows: [item for row in rows for item in _items(row)],
 }
 """Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""
 
