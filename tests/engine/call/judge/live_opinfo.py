@@ -66,6 +66,7 @@ def call_others() -> List[Any]:  # noqa: UP006
         lambda _: aten.randint.low(0, 3, [3]),
         lambda _: aten.randperm(3),
         lambda x: aten.bernoulli_.Tensor(x.clone(), x),
+        lambda x: aten.grid_sampler_3d(x.sum() + torch.zeros(1, 1, 2, 2, 2), torch.zeros(1, 2, 2, 2, 3), 0, 0, False),
     ]
     errors = [error_in_vmap(call) for call in calls]
     call_backward_of_others()
