@@ -101,7 +101,7 @@ HOLES = {
     "other_mlir": r"tensor<(?:[^>\n]{0,60}x)?(?!(?P=dtype)>)(?P<other_dtype>b?f\d\d)>",
     "cudnn_status": r"(?P<status>CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM)[A-Z_]{3,40})",
     "blas_status": r"(?P<status>(?:HIP|CU)(?:BLAS|SPARSE|SOLVER)_STATUS_(?!NOT_SUPPORTED|INVALID_VALUE)[A-Z_]{3,40})",
-    "npu_call": r"(?P<status>acl[a-zA-Z]\w{2,60})",
+    "npu_call": r"(?P<status>acl(?:nn|rt|op|mdl)?[A-Z]\w{2,60})",
     "npu_function": r"(?!call )[\w:]{2,200}",
     "npu_operator": r"(?P<status>[A-Z]\w{1,60})",
     "miopen_status": r"(?P<status>[A-Z]\w{2,40})",
@@ -114,7 +114,7 @@ HOLES = {
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
     # modules and names of torch that a program uses
-    "torch_module": r"(?P<module>torch(?!\.library\b)(?:\.\w{1,60}){0,6})",
+    "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.\w{1,60}\b){0,6})",
     "library_module": r"(?P<module>torch\.library)",
     "api_name": rf"(?P<name>(?!{_BACKEND})\w{{1,100}})",
     "cuda_name": r"(?P<name>_(?:cuda|Cuda)\w{1,60})",
