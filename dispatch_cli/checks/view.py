@@ -94,7 +94,7 @@ class View(Files):
         self.higher_order = tuple(higher_order)
         self.built = built
         self.first = first or self
-        self._found: dict[OperatorName, Pattern] = {}
+        self._pattern_of: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
         self._seen: dict[OperatorName, Operator | WaitingOperator] = {}
         self._headers: dict[OperatorName, OperatorHeader] = {}
@@ -179,14 +179,14 @@ class View(Files):
             members.setdefault(self._shape(name), []).append(name)
         by_shape = {shape: self._pattern(shape) for shape in members}
         for shape, names in members.items():
-            self._found.update(dict.fromkeys(names, by_shape[shape]))
+            self._pattern_of.update(dict.fromkeys(names, by_shape[shape]))
         return tuple(by_shape[shape]._replace(operators=tuple(names)) for shape, names in members.items())
 
     def pattern(self, name: OperatorName) -> Pattern:
         """The pattern of any operator of the state, inside the view or not. Errors: Refused for an unknown one."""
-        own_pattern = self._found.get(name)
+        own_pattern = self._pattern_of.get(name)
         if own_pattern is None:
-            own_pattern = self._found[name] = self._pattern(self._shape(name))
+            own_pattern = self._pattern_of[name] = self._pattern(self._shape(name))
         return own_pattern
 
     @cached_property

@@ -503,7 +503,7 @@ _SECTIONS = {
     "undecided": ("undecided", "read_undecided"),
     "not_understood": ("undecided", "read_not_understood"),
 }
-"""Where a section is read: the module of `declarations.sections`, imported where a file has the section; its reader."""
+"""Sections: the module of `declarations.sections` that is imported where a file has one, and its function there."""
 
 
 def _read_section(context: FileContext, name: str, node: Node) -> None:

@@ -54,7 +54,7 @@ class ModuleImports:
         return not self._modules_that_load(file).isdisjoint(self._modules_that_load(other))
 
     def load_extension(self, file: str, name: str) -> bool:
-        """True if a module that loads a file, itself among them, imports the extension module of this name."""
+        """True if a Python file, or a module that loads it, imports the extension module of this name."""
         return any(
             name == (_absolute(self._index.dotted(module), module, dots, imported) if dots else imported)
             for module in self._modules_that_load(file)

@@ -277,12 +277,12 @@ def test_a_function_is_judged_where_a_change_registers_it(tmp_path: Path) -> Non
     source.write_text(WRITES, encoding="utf-8")
     state = load_state([document_of_sources([str(source)])])
     trial, name = Trial(state, OperatorName.parse("m::op")), OperatorName.parse("m::op")
-    found = []
+    checks = []
     for edit in (
         Edit(Action.REGISTER, name, "CPU", Function.SAME, "CompositeImplicitAutograd", "composite"),
         own_kernel(name, "CPU"),
     ):
         with trial.after([edit]) as after:
             finding = trial.new_finding(after)
-            found.append(None if finding is None else finding.check)
-    assert found == ["undeclared-write", "math-kernel-displaced"]
+            checks.append(None if finding is None else finding.check)
+    assert checks == ["undeclared-write", "math-kernel-displaced"]

@@ -40,7 +40,7 @@ REASONS = {
     "not explained": "about dispatch, and met too seldom in public reports",
     "no text": "documentation, or a name: nothing that is printed as an error or a warning",
 }
-"""Why a text is not understood."""
+"""Reasons why a text is not understood."""
 
 
 def read() -> list[Row]:

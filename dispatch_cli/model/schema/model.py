@@ -1,7 +1,7 @@
 """Function schemas as values: their printed form, what is asked of arguments, and a signature beside a schema.
 
-Sources: ``operator<<`` in ATen/core/function_schema.h; what compares a kernel's inferred signature with its operator's
-schema, when either is registered.
+Sources: ``operator<<`` in ATen/core/function_schema.h; ``checkSchema`` in OperatorEntry.cpp, which PyTorch calls when a
+schema or a kernel is registered.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def test_a_table_belongs_to_the_error_before_it() -> None:
         "TypeError: fake_data() takes 0 positional arguments but 1 was given",
         "RuntimeError: linalg.lu_factor: LU without pivoting is not implemented on the CPU",
         # other packages have names, functions and modes that are called alike
-        "ImportError: cannot import name 'dice' from 'torchmetrics.functional' (/site-packages/torchmetrics/__init__.py)",
+        "ImportError: cannot import name 'dice' from 'torchmetrics.functional' (/torchmetrics/__init__.py)",
         "RuntimeError: FlexAttention backward is not yet supported for torch.compile",
         *("RuntimeError: this method can only be called in training mode", "RuntimeError: call aclose failed"),
         *("RuntimeError: the script failed in interpreter /bin/python3", "OSError: Invalid buffer size: 1024"),

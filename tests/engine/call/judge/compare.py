@@ -182,7 +182,7 @@ def table(tallies: dict[str, Tally]) -> str:
     return "\n".join(lines)
 
 
-# Observations of a live PyTorch by kernel_log.cpp, in the engine's own types.
+# Observations of a live PyTorch by judge.cpp, in the engine's own types.
 
 
 class ObservedCall(NamedTuple):
