@@ -268,6 +268,7 @@ def test_a_table_belongs_to_the_error_before_it() -> None:
         "ImportError: cannot import name 'dice' from 'torchmetrics.functional' (/torchmetrics/__init__.py)",
         "RuntimeError: FlexAttention backward is not yet supported for torch.compile",
         *("RuntimeError: this method can only be called in training mode", "RuntimeError: call aclose failed"),
+        "ImportError: cannot import name 'kernel' from 'triton_utils' (/triton_utils.py)",
         *("RuntimeError: the script failed in interpreter /bin/python3", "OSError: Invalid buffer size: 1024"),
     ],
 )
