@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 
 from dispatch_cli.extract.cpp.blocks import (
     KINDS,
@@ -16,21 +15,25 @@ from dispatch_cli.extract.cpp.blocks import (
 )
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined, undecided
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
+    ChainCall,
     CppToken,
     chain_calls,
+    inside,
     nesting,
+    spelled,
     split,
 )
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, same_conditions
 from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
 from dispatch_cli.extract.cpp.simple import LibraryVariable
-from dispatch_cli.extract.cpp.values import kernel_of, no_value, text_of
+from dispatch_cli.extract.cpp.values import KernelArgument, kernel_of, key_from, no_value, text_of
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
+_KINDS = {"CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION", "FROM_SCHEMA": None}
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
@@ -48,27 +51,64 @@ class OperatorsReader:
         self._findings, self._infer = findings, infer
 
     def op(self, tokens: list[CppToken], arguments: list[list[CppToken]], when: When) -> None:
-        """``.op(schema, function)``."""
+        """``.op(schema, function)``, ``.op(schema, options)`` or ``.op(options)``."""
+        schema: str | None = None
+        kernels: list[KernelArgument] = []
+        alias: str | None = "default"
+        for argument in arguments:
+            calls = self._options(argument)
+            if calls is None:
+                text = text_of(argument, no_value) if schema is None and not kernels else None
+                if text is not None:
+                    schema = text
+                else:
+                    kernels.append(kernel_of(argument, no_value))
+                continue
+            for call in calls:
+                if call.name == "schema" and call.arguments:
+                    schema = text_of(call.arguments[0], no_value)
+                elif call.name in ("kernel", "catchAllKernel"):
+                    kernels.append(self._kernel(call))
+                elif call.name == "aliasAnalysis" and call.arguments:
+                    alias = _KINDS.get(call.arguments[0][-1].text, alias)
+                else:
+                    self._findings.refuse(call.tokens, f"'{call.name}' of RegisterOperators is not known", when)
         self._findings.account(tokens)
-        if any(map(_are_options, arguments)):
-            return self._findings.refuse(tokens, "the options of RegisterOperators are not followed", when)
-        schema = text_of(arguments[0], no_value) if arguments else None
         if schema is None:
             return self._findings.refuse(tokens, "the schema of this operator is not known", when)
         name = schema.partition("(")[0].strip()
         namespace = name.partition("::")[0] if "::" in name else Unknown(name)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self._findings.add(block)
-        kernels = [kernel_of(argument, no_value) for argument in arguments[1:]]
         registrar = Registrar(block, self._findings, no_value, self._infer)
-        registrar.define(schema, kernels, tokens[0].at, when, "default")
+        registrar.define(schema, kernels, tokens[0].at, when, alias)
         return None
 
+    @staticmethod
+    def _options(tokens: list[CppToken]) -> list[ChainCall] | None:
+        """The calls behind ``RegisterOperators::options()``."""
+        for index, token in enumerate(tokens[:-2]):
+            if token.text == "options" and tokens[index + 1].text == "(":
+                return chain_calls(tokens[inside(tokens, index + 1)[1] :])
+            if token.kind != "name" and token.text != "::":
+                return None
+        return None
 
-def _are_options(argument: Sequence[CppToken]) -> bool:
-    """True for ``c10::RegisterOperators::options().kernel(...)``."""
-    name = [token.text for token in takewhile(lambda token: token.kind == "name" or token.text == "::", argument)]
-    return name[-1:] == ["options"]
+    def _kernel(self, call: ChainCall) -> KernelArgument:
+        arguments = list(call.arguments)
+        key: str | Unknown | None = None
+        if call.name == "kernel" and arguments:
+            key = key_from(arguments.pop(0), no_value)
+        parts = split(call.template)
+        if len(parts) == 1:
+            kernel = kernel_of(parts[0], no_value)
+            if parts[0][0].text == "&":
+                kernel = kernel._replace(boxed_only=True)
+            else:
+                kernel = KernelArgument(spelled(tuple(parts[0])))
+        else:
+            kernel = kernel_of(parts[1] if parts else arguments[0] if arguments else [], no_value)
+        return kernel._replace(key=key if key is not None else kernel.key)
 
 
 class UnitReader:

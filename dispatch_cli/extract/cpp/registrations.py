@@ -32,7 +32,7 @@ from dispatch_cli.model.span import Span
 
 MAX_TEXT = 200
 """Characters of a statement that are shown."""
-_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators"})
+_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
 _NO_EFFECT = frozenset({"class_", "def_static", "def_property"})
