@@ -64,7 +64,7 @@ def flag_of_a_computed_tensor(advice):
     assert not y.requires_grad_(False).requires_grad
 
 
-@tries("tensor-history", "Call `x.requires_grad_()` before", "leave it out where `x.requires_grad` is False")
+@tries("tensor-history", "Call `x.requires_grad_()` before", "leave the hook out where `x.requires_grad` is False")
 def hook_without_a_gradient(advice):
     x = torch.ones(2)
     if "before" in advice:
