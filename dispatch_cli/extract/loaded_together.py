@@ -120,7 +120,7 @@ def _absolute(importer: str, file: str, dots: int, name: str) -> str:
     """The dotted name of a relative import in a module, which has a dotted name itself."""
     parts = importer.split(".")
     above = dots - (PurePath(inside(file)).stem == "__init__")
-    return ".".join((*parts[: len(parts) - above], name))
+    return ".".join((*parts[: max(0, len(parts) - above)], name))
 
 
 def _names(text: str) -> list[str]:
