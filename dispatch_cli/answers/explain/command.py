@@ -66,6 +66,8 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     if _is_path(operator):
         raise click.UsageError(f"The operator and the key come first: `explain OP KEY {operator}`.")
     if _is_path(key):
+        if _names_key(operator):
+            raise click.UsageError(f"The operator is missing: `explain OP {operator} {key}`.")
         raise click.UsageError(f"The key is missing: `explain {operator} CPU {key}`, for example.")
     return arguments
 
@@ -77,6 +79,14 @@ def _is_path(text: str) -> bool:
     from dispatch_cli.files import paths
 
     return paths.exists(text)
+
+
+def _names_key(text: str) -> bool:
+    """True if a text is a dispatch key of the newest PyTorch that is embedded."""
+    from dispatch_cli.api import load_universes
+
+    (universe,) = load_universes([None])
+    return _is_key(universe, universe.key_named(text))
 
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
@@ -99,7 +109,7 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
 def _key(universe: Universe, text: str) -> str:
     """A key of the universe. Errors: InputError where there is none of that name."""
     key = universe.key_named(text)
-    if key in universe.slot or key in universe.aliases or key in universe.per_backend:
+    if _is_key(universe, key):
         return key
     from dispatch_cli.model.reading.problem import InputError, Problem
     from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
@@ -107,6 +117,10 @@ def _key(universe: Universe, text: str) -> str:
     hint = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3) or KEYS_LISTED
     message = f"{universe.name} has no dispatch key {text[:200]!r}"
     raise InputError((Problem("unknown-dispatch-key", message, hint=hint),))
+
+
+def _is_key(universe: Universe, key: str) -> bool:
+    return key in universe.slot or key in universe.aliases or key in universe.per_backend
 
 
 def _pasted(file: str, allow_outside: bool) -> PastedText:
