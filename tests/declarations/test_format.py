@@ -122,6 +122,7 @@ BEYOND_JSON_SCHEMA = {
     *("custom op without a function", "triton op without its function"),
     *("no device types for an operator without tensors", "custom op with fields of others"),
     *("custom op in a PyTorch without batching rules", "autocast where there is none"),
+    *("functions of one place, on a device that PyTorch does not know", "refusals of functions, defined elsewhere"),
     *("backward that is only half there", "what torch.library refuses of operators that a library has"),
 }
 """Mistakes in what text means, and in what holds between fields: these are for the loader alone."""

@@ -121,6 +121,10 @@ class FileContext:
                 return self._placed(fields)
         return _AS_IT_IS
 
+    def at_call(self, function: Node) -> AbstractContextManager[None]:
+        """Context for a refusal of the call that registers a function: in sources, its place is that of the call."""
+        return self.placed(function) if self.extracted else _AS_IT_IS
+
     @contextmanager
     def _placed(self, fields: dict[str, Node]) -> Iterator[None]:
         at, when = self.problems.at, self.when

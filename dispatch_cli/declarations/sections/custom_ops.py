@@ -126,7 +126,7 @@ def _register_kernels(
     groups = [] if default is None else [([DEFAULT], [default])]
     if node is not None:
         pairs = node.pairs if type(node) is Mapping and default is not None else ()
-        with operator.context.placed(first_of(pairs[0][1]) if pairs else node):
+        with operator.context.at_call(first_of(pairs[0][1]) if pairs else node):
             if operator.refuse(rules.refused_devices(schema, operator.library), node):
                 return
     groups += read_kernels(operator, node)

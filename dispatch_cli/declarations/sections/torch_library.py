@@ -154,7 +154,7 @@ def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
 def read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
     """The field ``vmap``: the batching rule. That of ``custom_op`` is registered once, for the last function."""
     refused = None if operator.schema is None else refused_vmap(operator.schema, operator.custom)
-    with operator.context.placed(first_of(node)):
+    with operator.context.at_call(first_of(node)):
         if operator.refuse(refused, node):
             return
     functions = read_functions(operator.context.problems, operator.context.keys, node)
@@ -191,7 +191,7 @@ def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple
     context = operator.context
     for key, value in node.pairs if type(node) is Mapping else ():
         named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
-        with context.placed(first_of(value)):
+        with context.at_call(first_of(value)):
             devices = [text for text, place in named if is_device(operator, text, place, kernels=True)]
         functions = read_functions(context.problems, context.keys, value)
         if devices and functions:
@@ -231,7 +231,7 @@ def read_backward(
         return None, Wrapped(WrapKind.AUTOGRAD), None
     if operator.schema is not None:
         message = refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
-        with operator.context.placed(node):
+        with operator.context.at_call(node):
             if operator.refuse(message, node):
                 return None, Wrapped(WrapKind.AUTOGRAD), None
     name, body = (None, None) if setup is None else (setup.name, setup.body)
