@@ -149,6 +149,7 @@ def test_each_of_two_files_is_checked(make: Make) -> None:
     result = call("check-invariants", ".", "--config", "none", "--severity", "info")
     assert "info[alternative-files]: one.cpp and two.cpp both register the namespace my and 2 more" in result.out
     assert "my::g has kernels at CUDA, but nothing defines it (when two.cpp is in the build)" in result.out
+    assert "2 operators have registrations in alternative files; 2 combinations of them checked" in result.out
     assert "refused-registration" not in result.out and "overridden-kernel" not in result.out
     for name, kernel in (("one.cpp", "f_one"), ("two.cpp", "f_two")):
         table = call("table", ".", "--op", "my::f", "--when", name)

@@ -17,6 +17,7 @@ from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants import MOST_CASES
 from dispatch_cli.model.conditions.worlds import names_in
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.sources.file_choice import file_choice
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
 
@@ -150,9 +151,10 @@ def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> 
     combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
     example = next(iter(_open_choices(checked)), None) if has_option and checked.states > 1 else None
     some = f"; --when {example}, for example, chooses some" if example is not None else ""
+    of_files = checked.atoms and all(file_choice(atom) is not None for atom in checked.atoms)
     yield (
-        f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations with "
-        f"conditions; {combinations} of them checked{chosen}{some}"
+        f"{plural(checked.operators, 'operator')} {'has' if checked.operators == 1 else 'have'} registrations "
+        f"{'in alternative files' if of_files else 'with conditions'}; {combinations} of them checked{chosen}{some}"
     )
     if checked.capped:
         names = _names(checked.capped)
