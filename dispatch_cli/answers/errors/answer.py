@@ -177,8 +177,9 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
 
 
 def _label(case: Case) -> str:
-    named = case.backend_name is not None and case.text.key not in (None, case.key)
-    return f"{case.text.key} ({case.key})" if named else case.key
+    if case.backend_name is None or case.text.key in (None, case.key):
+        return case.key
+    return f"{case.text.key} ({case.key})" if case.is_renamed else case.text.key or case.key
 
 
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:

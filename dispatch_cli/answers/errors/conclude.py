@@ -93,6 +93,11 @@ class Case(NamedTuple):
         return self.rule is not None and self.rule not in NO_KERNEL_RULES
 
     @property
+    def is_renamed(self) -> bool:
+        """True if the text has a name of PrivateUse1; the key of a fork has capital letters, and may be another one."""
+        return self.backend_name is not None and not self.backend_name.isupper()
+
+    @property
     def is_backend(self) -> bool:
         """True for a key that tensors of a device bring, and that is no part of a call above the kernels."""
         return self.key != UNDEFINED and autograd_key_of(self.universe, self.key) is not None
@@ -257,7 +262,7 @@ def _kernels(case: Case) -> Fact:
     if all(key == META for key in kernels):
         return Fact("nowhere", (), proof, f"{build} has no kernel of {case.operator} for any device.")
     if len(kernels) > MANY:
-        key = case.key if case.backend_name is None else f"{case.key}, here named {case.backend_name}"
+        key = f"{case.key}, here named {case.backend_name}" if case.is_renamed else case.backend_name or case.key
         text = f"{build} has kernels of {case.operator} at {some_of(kernels)}, and none at {key}."
     else:
         meta = ", and perhaps at Meta" if case.meta and META not in kernels else ""
@@ -410,8 +415,9 @@ def _tensors(case: Case) -> str:
 
 
 def _device(case: Case, backend: str) -> str:
-    named = backend == "PrivateUse1" and case.backend_name is not None
-    return f"{case.backend_name} (PrivateUse1)" if named else backend
+    if backend != "PrivateUse1" or case.backend_name is None:
+        return backend
+    return f"{case.backend_name} (PrivateUse1)" if case.is_renamed else case.backend_name
 
 
 def _type(case: Case, backend: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
+QUOTE = "['\"`\u00b4\u2018\u2019\u201c\u201d]"
 GAP = r"[\s>|*#]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 NO_GAP = r" {0,3}"
@@ -144,6 +144,11 @@ HOLES = {
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
+    # attributes of PyTorch's tensors, not of those of TensorFlow
+    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b)\w{1,100})",
+    "first_name": r"(?P<name>T|ndim)\b",
+    "dtensor_name": r"(?P<name>to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor|_spec)\b",
+    "cpu_function": r"(?!\w*(?:cuda|hip))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",

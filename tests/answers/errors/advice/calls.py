@@ -63,9 +63,14 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries("mixed-dtypes", "convert their arguments, `x.float()`", "or put `torch.amp.custom_fwd")
+@tries(
+    "mixed-dtypes",
+    "convert their arguments, `x.float()`",
+    "switch it off there",
+    "For a torch.autograd.Function",
+)
 def function_under_autocast(advice):
-    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "put" in advice else {})
+    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "Function" in advice else {})
 
     class Written(torch.autograd.Function):
         @staticmethod
@@ -73,7 +78,7 @@ def function_under_autocast(advice):
         def forward(ctx, x):
             return (x.float() if advice else x.clone()).index_put((torch.tensor([0]),), torch.zeros(1, 2))
 
-    with torch.autocast("cpu"):
+    with torch.autocast("cpu", enabled="switch" not in advice):
         Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
 
 
@@ -209,6 +214,17 @@ def attention_without_an_implementation(advice):
 
     with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
         torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
+
+
+@tries("no-attention", "call `x.contiguous()` before it is split into heads")
+def attention_of_jagged_tensors(advice):
+    x = torch.nested.nested_tensor([torch.ones(3, 6), torch.ones(2, 6)], layout=torch.jagged)
+    parts = (y.contiguous() if advice else y for y in torch.nn.Linear(6, 18)(x).chunk(3, dim=-1))
+    heads = (y.unflatten(-1, [3, 2]).transpose(1, 2) for y in parts)
+    assert torch.nn.functional.scaled_dot_product_attention(*heads).size(1) == 3
+
+
+untried("no-attention", "Leave cuDNN's attention out", "needs a GPU")
 
 
 untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")

@@ -99,6 +99,12 @@ def indices_of_another_dtype(advice):
     torch.nn.Embedding(2, 2)(indices.long() if "Convert" in advice else indices)
 
 
+@tries("mixed-dtypes", "If it is a mask: `mask.bool()`")
+def mask_of_floats(advice):
+    mask = torch.tensor([1.0, 0.0])
+    assert torch.ones(2)[mask.bool() if advice else mask].sum() == 1
+
+
 untried("mixed-devices", "Move the index to the tensor", "needs a GPU")
 untried("no-stub", "A newer macOS or PyTorch may have it", "needs a Mac")
 

@@ -329,3 +329,21 @@ def real_tensor_of_a_symbolic_size(advice):
 
 
 untried("symbolic-sizes", "Take sizes as symbols", "needs a C++ compiler")
+
+
+@tries("no-data", "read the pointers of those inside")
+def address_of_a_tensor_that_wraps(advice):
+    class Wrapper(torch.Tensor):
+        @staticmethod
+        def __new__(cls, inner):
+            return torch.Tensor._make_wrapper_subclass(cls, inner.shape)
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise NotImplementedError(func)
+
+    x = Wrapper(torch.ones(2))
+    assert (x.inner if advice else x).untyped_storage().data_ptr()

@@ -315,3 +315,12 @@ def jacobian_in_forward_mode(advice):
 untried("no-derivative", "Write that backward with operators that have derivatives", "tried for other backwards")
 untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
 untried("changed-in-place", "Make that tensor a buffer of the module", "the text is of a development version")
+
+
+@tries("backward-call", "Leave that tensor out of the list", "let it require a gradient before the forward")
+def gradient_of_a_frozen_parameter(advice):
+    x, frozen = training(1.0), torch.ones(1, requires_grad="before" in advice)
+    torch.autograd.grad((x * frozen).sum(), [x] if "Leave" in advice else [x, frozen])
+
+
+untried("backward-call", "If an activation checkpointing asks", "tried for the tensor itself")

@@ -48,6 +48,8 @@ def path_of_classes(advice):
 
 untried("not-exported", "Pass a higher `opset_version`", "needs the packages of the exporter")
 untried("not-scripted", "Call what its `forward` does directly", "needs the packages of the exporter")
+untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
+untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-scripted", "Make the function an operator", "needs a C++ compiler")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")

@@ -1,10 +1,12 @@
 """Texts of torch.compile, torch.export, torch.fx and TorchScript about what they do not trace."""
 
+import binascii
 import os
 import subprocess
 import sys
 
 import torch
+from torch.distributed._tensor import DTensor
 from torch.export import Dim
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -172,3 +174,30 @@ untried("not-compiled", "Set TORCH_CUDA_ARCH_LIST", COMPILER)
 untried("not-compiled", "Compile by the standard", COMPILER)
 untried("not-compiled", "The compiler's first `error:` tells more", COMPILER)
 untried("not-compiled", "What newer versions took away", COMPILER)
+
+
+@tries("other-text", unchanged=("Without `fullgraph=True` you do not have to change anything",))
+def function_of_python_in_c(advice):
+    @torch.compile(backend="eager")
+    def f(x):
+        return (x + 1) * binascii.crc32(b"")
+
+    assert f(torch.ones(1)) == 0
+
+
+@tries("no-attribute", "a tensor that is computed from that one, or a copy, does not have it")
+def attribute_that_code_sets(advice):
+    x = torch.ones(2)
+    x.main_grad = torch.ones(2)
+    assert (x if advice else x * 2).main_grad.sum() == 2
+
+
+@tries("no-attribute", "ask `isinstance(x, DTensor)` before")
+def plain_tensor_as_a_distributed_one(advice):
+    x = torch.ones(2)
+    is_local = advice and not isinstance(x, DTensor)
+    assert (x if is_local else x.to_local()).sum() == 2
+
+
+untried("no-attribute", "Install a newer PyTorch, or write", OTHER)
+untried("no-attribute", "If it is PyTorch's own attribute", OTHER)
