@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
-from dispatch_cli.answers.shared.selection import some_of
+from dispatch_cli.answers.shared.selection import nearest_names, some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -104,6 +104,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     name = None if first.operator is None else OperatorName.parse(first.operator)
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
+    elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:
+        report = replace(report, facts=tuple(_of_files(state.dispatcher.names(), str(name))))
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     if is_handled(pasted.text, first):
@@ -114,18 +116,24 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
 def _of_versions(named: str) -> Fact:
     """The embedded versions that define an operator of PyTorch. named: with or without its overload."""
     versions = bases.names()
-    defining = tuple(
-        base
-        for base in versions
-        if any(
-            name == named or name.startswith(f"{named}.")
-            for name in api.load_state([], bases=[base]).dispatcher.names()
-        )
-    )
+    defining = tuple(base for base in versions if _defines(api.load_state([], bases=[base]).dispatcher.names(), named))
     is_since = bool(defining) and defining == versions[: len(defining)]
     whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
     text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}."
     return Fact("versions", defining, Proof.STATE, text)
+
+
+def _of_files(names: Sequence[str], named: str) -> Iterator[Fact]:
+    """The operator with the nearest name, where the loaded files do not define the one that the text names."""
+    if not _defines(names, named):
+        near = [name for candidate in nearest_names(names, named)[:1] for name in candidate.names[:1]]
+        nearest = f"; the nearest name there is {near[0]}" if near else ""
+        yield Fact("not-declared", tuple(near), Proof.STATE, f"The loaded files do not define {named}{nearest}.")
+
+
+def _defines(names: Iterable[str], named: str) -> bool:
+    """True where an operator has that name, with or without an overload."""
+    return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
 def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -249,12 +257,15 @@ def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
 
 
 def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
-    """All but the first of *errors*, which is the one that is explained; those that read the same are named once."""
+    """All but the first of *errors*, which is the one that is explained; those that read the same are named once.
+
+    A general one is no further error: it is of the exception around another.
+    """
     others: dict[str, OtherError] = {}
     for error in errors:
         says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
         others.setdefault(says, OtherError(error.kind, error.operator, error.key, error.line, says))
-    return tuple(others.values())[1:]
+    return tuple(other for other in [*others.values()][1:] if not MESSAGES[other.kind].general)
 
 
 def _newest_first(universe: Universe) -> list[Universe]:

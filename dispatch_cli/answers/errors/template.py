@@ -140,6 +140,12 @@ HOLES = {
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
     "written_function": r"(?<![\w.])(?P<function>(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b)[\w.:~]{1,300})",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d)",
+    # the class of an operator's formula: namespace and name can be told apart where neither has an underscore
+    "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
+    r"|(?P<function>\w{1,200}?))_defaultBackward",
+    "python_function": r"(?P<function>[\w.<>]{1,200})",
+    # a condition has more than a symbol
+    "symbol_alone": r"[a-z]{1,3}\d{1,6}(?=\s{1,40}\()",
     "bool_dtype": r"(?P<dtype>bool)",
     "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",

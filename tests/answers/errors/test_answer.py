@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -263,3 +264,52 @@ def test_a_headline_is_whole_whatever_a_text_names() -> None:
     assert [
         says for says in headlines if len(says) < 10 or re.search(r"(?:\bof|\bthe|[:,])$|  |[{}]|\[(?!abi:)", says)
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("rope2", "The loaded files do not define fastops::rope2; the nearest name there is fastops::rope."),
+        ("unlike_any", "The loaded files do not define fastops::unlike_any."),
+        ("rope", ""),
+    ],
+)
+def test_files_that_do_not_define_the_operator_are_told(tmp_path: Path, name: str, sentence: str) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text("dispatch: 1\noperators:\n  - func: fastops::rope(Tensor x) -> Tensor\n", encoding="utf-8")
+    text = f"AttributeError: '_OpNamespace' 'fastops' object has no attribute '{name}'"
+    result = call("explain", "--from-error", "-", str(path), stdin=text.encode())
+    assert result.code == 0, result.err
+    assert sentence in result.out
+    assert ("The loaded files" in result.out) is bool(sentence)
+
+
+def test_a_shape_that_fails_under_compile_is_one_error() -> None:
+    report = answered(
+        "torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call\n"
+        "  Explanation: Dynamo failed to run FX node with fake tensors: call_function <built-in function matmul>(*("
+        "FakeTensor(..., size=(3, 3)), FakeTensor(..., size=(5, 5))), **{}): got RuntimeError('a and b must have same "
+        "reduction dim, but got [3, 3] X [5, 5].')\n\n  Developer debug context: \n"
+    )
+    assert (report.says, report.others) == ("a call fails with fake tensors", ())
+    assert report.user[0].startswith("Run it without torch.compile")
+
+
+@pytest.mark.parametrize(
+    ("backward", "whose"), [("mylib_f", "mylib::f"), ("my_lib_my_f", "my_lib_my_f")], ids=["parts", "no-parts"]
+)
+def test_the_formula_of_an_operator_is_named_without_pytorchs_own_count(backward: str, whose: str) -> None:
+    says = answered(
+        f"RuntimeError: function GeneratedBackwardFor_{backward}_defaultBackward returned an incorrect number of "
+        "gradients (expected 3, got 2)"
+    ).says
+    assert says == f"the backward of {whose} returns gradients that do not fit"
+
+
+def test_the_place_of_a_block_with_another_namespace_is_told() -> None:
+    details = answered(
+        'RuntimeError: impl("aten::add.Tensor", ...): Explicitly provided namespace (aten) in operator name does not '
+        "match namespace of enclosing TORCH_LIBRARY block (r7).  Move this definition to the TORCH_LIBRARY block "
+        "corresponding to this namespace.  (Error occurred while processing TORCH_LIBRARY block at ops.py:475)"
+    ).details
+    assert ("new", "ops.py:475") in details

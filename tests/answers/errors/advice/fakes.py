@@ -91,6 +91,17 @@ def condition_on_a_fake_tensor(advice):
             x if x.sum() > 0 else -x
 
 
+@tries("data-dependent", "`n = x.sum().item()` is a symbol, which operators take", "`x.sum().long().item()`")
+def number_of_a_traced_tensor(advice):
+    def f(x):
+        n = x.sum()
+        if "long" in advice:
+            return x.new_zeros(n.long().item())
+        return x * (n.item() if advice else float(n))
+
+    assert make_fx(f, tracing_mode="symbolic")(torch.ones(2))(torch.ones(2)).sum() == (0 if "long" in advice else 4)
+
+
 @tries("data-dependent", "leave `fullgraph=True` out", "or exclude the function: `@torch.compiler.disable`")
 def tensors_compared_in_compiled_code(advice):
     def compared(x):

@@ -237,17 +237,23 @@ def attention_in_forward_mode(advice):
         torch.func.jvp(lambda q: torch.nn.functional.scaled_dot_product_attention(q, q, q), (q,), (q,))
 
 
-@tries("no-derivative", "write the static method that the text names")
+@tries(
+    "no-derivative",
+    "write the static method that the text names",
+    "Write the static method `jvp(ctx, *tangents)`",
+    "pass `x.detach()`; torch.no_grad() does not help",
+)
 def function_without_jvp(advice):
     class Doubled(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
             return x * 2
 
-    if advice:
+    if "static" in advice:
         Doubled.jvp = staticmethod(lambda ctx, tangent: tangent * 2)
-    with forward_ad.dual_level():
-        Doubled.apply(forward_ad.make_dual(torch.ones(2), torch.ones(2)))
+    with forward_ad.dual_level(), torch.no_grad():
+        x = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        Doubled.apply(x.detach() if "detach" in advice else x)
 
 
 class Same(torch.autograd.Function):

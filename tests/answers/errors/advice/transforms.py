@@ -80,6 +80,33 @@ def function_without_a_context(advice):
     assert grad(lambda x: call(x).sum())(torch.ones(2)).sum() == 4
 
 
+@tries("function-transform", "write the staticmethod `jvp(ctx, *tangents)` as well")
+def function_without_a_context_in_jvp(advice):
+    class Forward(Separate):
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 2
+
+    call = Forward.apply if advice else Bare.apply
+    value, tangent = torch.func.jvp(call, (torch.ones(2),), (torch.ones(2),))
+    assert (value + tangent).sum() == 6
+
+
+@tries("function-transform", "Set `generate_vmap_rule = False`", "or leave the staticmethod `vmap` out")
+def function_with_two_rules(advice):
+    class Mapped(Separate):
+        generate_vmap_rule = "False" not in advice
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return x * x, in_dims[0]
+
+    class Generated(Separate):
+        generate_vmap_rule = True
+
+    assert vmap((Generated if "out" in advice else Mapped).apply)(ONE).sum() == 4
+
+
 @tries("function-transform", "set `generate_vmap_rule = True`", "or write a staticmethod `vmap(info, in_dims, *args)`")
 def function_without_a_rule(advice):
     class Mapped(Separate):
