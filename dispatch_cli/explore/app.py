@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
+import signal
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -146,8 +149,19 @@ class ExploreApp(Going, Trying, FilesApp):
             self.call_after_refresh(self.stage.focus_on, self.front)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
-        if not self.is_headless:  # a terminal that goes without SIGHUP ends the program, too
-            self.set_interval(1, lambda: None if os.isatty(0) else self.exit())
+        if not self.is_headless:
+            self.end_with_the_terminal()
+
+    def end_with_the_terminal(self) -> None:
+        """Leave as by a key when the terminal goes, with SIGHUP or without, or when the process is told to end.
+
+        An exception from a signal, amid textual's own end, could leave its thread of input running for ever.
+        """
+        self.set_interval(1, lambda: None if os.isatty(0) else self.exit())
+        for number in [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                with suppress(NotImplementedError):  # on Windows
+                    asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
     async def on_resize(self, event: Resize) -> None:
         wide = event.size.width >= WIDE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -148,20 +149,25 @@ def test_messages_are_no_markup() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
-def test_the_program_ends_with_its_terminal() -> None:
-    """Also where no signal says so, as when the window of a remote shell goes."""
+@pytest.mark.parametrize(("sent", "codes"), [((), {0}), (("SIGHUP",), {129}), (("SIGTERM", "SIGHUP"), {129, 143})])
+def test_the_program_ends_with_its_terminal(sent: tuple[str, ...], codes: set[int]) -> None:
+    """By signals, also where two come at once, and where none says so, as when the window of a remote shell goes."""
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "dispatch_cli", "explore", "examples/stale.yaml"]
-    ignored = "import os, sys; from signal import *; signal(SIGHUP, SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    before = "SIG_DFL" if sent else "SIG_IGN"
+    start = f"import os, sys; from signal import *; signal(SIGHUP, {before}); os.execv(sys.argv[1], sys.argv[1:])"
     with subprocess.Popen(
-        [sys.executable, "-c", ignored, *command], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        [sys.executable, "-c", start, *command], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
     ) as run:
         os.close(theirs)
         try:
             while b"stale::" not in os.read(ours, 1 << 16):
                 pass
-            os.close(ours)
-            assert run.wait(timeout=60) == 0
+            for name in sent:
+                run.send_signal(getattr(signal, name))
+            if not sent:
+                os.close(ours)
+            assert run.wait(timeout=60) in codes
         finally:
             run.kill()
 
