@@ -154,7 +154,7 @@ HOLES = {
     "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b)\w{1,100})",
     "first_name": r"(?P<name>T|ndim)\b",
     "dtensor_name": r"(?P<name>to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor|_spec)\b",
-    "cpu_function": r"(?!\w*(?i:cuda|hip))(?P<function>\w{1,300})",
+    "cpu_function": r"(?!\w*(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",

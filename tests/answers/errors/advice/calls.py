@@ -224,7 +224,7 @@ def attention_of_jagged_tensors(advice):
     assert torch.nn.functional.scaled_dot_product_attention(*heads).size(1) == 3
 
 
-untried("no-attention", "Leave cuDNN's attention out", "needs a GPU")
+untried("no-attention", "Of scaled_dot_product_attention: leave cuDNN's out", "needs a GPU")
 
 
 untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
