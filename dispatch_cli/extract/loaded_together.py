@@ -35,17 +35,9 @@ _EXTENSION = re.compile(
     + r"\s*[,)]"
 )
 """An extension module of ``setup.py``: its name, and the list of its sources."""
-_PYTHON_LIBRARY = re.compile(
-    r"(?<!class )(?<!def )\b(?:\w*Extension|extension|ext)\((?:\s*(?:name\s*=\s*)?f?[\"']([\w.{}]+)[\"'])?"
-)
-_CMAKE_LIBRARY = re.compile(r"\b(?:\w*_)?add_(?:library|module|executable)[ \t]*\(\s*([\w.-]*)")
-_PLACE = re.compile(r"\{(\w*)\}")
-_TEXT_CONSTANT = re.compile(r"^\s*(\w+)[ \t]*=[ \t]*[\"']([\w.]+)[\"'][ \t]*$", re.MULTILINE)
-_LOAD_LIBRARY = re.compile(r"^torch\.(?:ops|classes)\.load_library\(", re.MULTILINE)
 _SOURCE_NAME = re.compile(r"[\w./+*-]+\.(?:c|cc|cpp|cxx|cu|hip|mm|mu|mlu|sycl|\w{1,2}\*)(?![\w.])")
 _REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
 """Signs that something named in a list is taken out of it."""
-_CONDITIONAL_LIST = re.compile(r"\]\s*if\b")
 
 
 class ModuleImports:
@@ -68,10 +60,6 @@ class ModuleImports:
             for module in self._modules_that_load(file)
             for dots, imported in _imports(self._index, module)
         )
-
-    def load_library(self, file: str, name: str) -> bool:
-        """True if a Python file, or a module that loads it, loads the library of this name."""
-        return any(_loads_library(self._index, module, name) for module in self._modules_that_load(file))
 
     def _modules_that_load(self, file: str) -> frozenset[str]:
         if file not in self._loading:
@@ -128,18 +116,6 @@ def _imports(index: ModuleIndex, file: str) -> Iterator[tuple[int, str]]:
             )
 
 
-def _loads_library(index: ModuleIndex, file: str, name: str) -> bool:
-    """True if a module loads a library, without a condition, and has a text that names the file of this one."""
-    try:
-        text = index.text(file)
-    except UnreadablePython:
-        return False
-    if _LOAD_LIBRARY.search(text) is None:
-        return False
-    last = re.escape(name.rpartition(".")[2])
-    return re.search(rf"[\"'](?:[^\"'\n]*[/}}])?(?:lib)?{last}\b", text) is not None
-
-
 def _absolute(importer: str, file: str, dots: int, name: str) -> str:
     """The dotted name of a relative import in a module, which has a dotted name itself."""
     parts = importer.split(".")
@@ -160,17 +136,14 @@ class LoadedTogether:
     """Knowledge of which files are loaded together.
 
     So are two that the user names, two of one list of names in a build file, two modules that a third one imports, or
-    that import each other, and a module and a source of an extension that the module, or one that loads it, imports.
-
-    A file is a source where the list of the extension in ``setup.py`` names it; or where the build files of the project
-    make one library only, and name the file or have a pattern for it. That library a module may also load.
+    that import each other, and a module and a source of an extension of ``setup.py`` that the module, or one that loads
+    it, imports.
     """
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._python = frozenset(sources.files.get(SourceKind.PYTHON, ()))
         self._imports = ModuleImports(sources)
-        self._libraries: dict[str, tuple[str | None, str]] = {}
 
     def is_known(self, file: str, other: str) -> bool:
         """True if one program is known to load both files."""
@@ -182,65 +155,27 @@ class LoadedTogether:
             return self._imports.load_both(file, other)
         if file in self._python or other in self._python:
             module, source = (file, other) if file in self._python else (other, file)
-            folders = set(paths.above(paths.folder_of(module)))
-            only = self._only_library(source, folders)
-            names = [*self._extensions(source, folders), *([only] if only else [])]
-            return any(self._imports.load_extension(module, name) for name in names) or (
-                only is not None and self._imports.load_library(module, only)
-            )
+            return any(self._imports.load_extension(module, name) for name in self._extensions(source, module))
         return not self._lists.get(file, frozenset()).isdisjoint(self._lists.get(other, ()))
 
     @cached_property
     def _scripts(self) -> list[str]:
         return [name for name in sorted(self._python) if kinds.is_build_script(name)]
 
-    @cached_property
-    def _build_files(self) -> list[str]:
-        return [*self._sources.builds, *self._scripts]
-
-    def _extensions(self, source: str, folders: set[str]) -> Iterator[str]:
-        """The names of the extension modules that a C++ file is a source of, in build scripts in these folders."""
+    def _extensions(self, source: str, module: str) -> Iterator[str]:
+        """The names of the extension modules that a C++ file is a source of, in build scripts above a Python file."""
+        folders = set(paths.above(paths.absolute(paths.folder_of(module))))
         for script in self._scripts:
             if paths.absolute(paths.folder_of(script)) in folders:
                 text = self._text_of(script)
                 names = () if _REMOVES.search(text) else _EXTENSION.finditer(text)
                 yield from (match[1] for match in names if source in self._files_in(match[2], script))
 
-    def _only_library(self, source: str, folders: set[str]) -> str | None:
-        """The library that the project of a C++ file makes, where it is one only and the file is a source of it.
-
-        The project is the outermost of the folders that is above the file and has a build file.
-        """
-        above = list(paths.above(paths.folder_of(source)))
-        built = {paths.absolute(paths.folder_of(name)) for name in self._build_files}
-        project = [folder for folder in above if folder in folders & built][-1:]
-        if not project:
-            return None
-        if project[0] not in self._libraries:
-            self._libraries[project[0]] = self._library(project[0])
-        name, text = self._libraries[project[0]]
-        if name is None or not _has_file(_source_names(text), source):
-            return None
-        is_named = re.search(rf"\b{re.escape(PurePath(above[0]).name)}\b|\*\*", text) is not None
-        return name if is_named or above[0] in built else None
-
-    def _library(self, folder: str) -> tuple[str | None, str]:
-        """The library that the build files in a folder and below make, where it is one only; and their texts."""
-        texts = {
-            name: self._text_of(name) for name in self._build_files if folder in paths.above(paths.folder_of(name))
-        }
-        names = {library for name, text in texts.items() for library in _libraries(text, name in self._python)}
-        longest = max(names, key=len, default="")
-        is_one = all(name and f".{longest}".endswith(f".{name}") for name in names)
-        whole = "\n".join(texts.values())
-        is_sure = is_one and not (_REMOVES.search(whole) or _CONDITIONAL_LIST.search(whole))
-        return (longest or None) if is_sure else None, whole
-
     @cached_property
     def _lists(self) -> dict[str, frozenset[tuple[str, int]]]:
         """The lists that name each C++ file: the build file, and the number of the list in it."""
         lists: dict[str, set[tuple[str, int]]] = {}
-        for name in self._build_files:
+        for name in (*self._sources.builds, *self._scripts):
             for number, files in enumerate(self._named(name)):
                 for file in files:
                     lists.setdefault(file, set()).add((name, number))
@@ -267,20 +202,6 @@ class LoadedTogether:
         return {paths.normal(paths.join(folder, name)) for name in named.findall(names)} & self._sources.headers
 
 
-def _libraries(text: str, is_python: bool) -> Iterator[str]:
-    """The names of the libraries that a build file makes; empty where a name is not a literal."""
-    if not is_python:
-        yield from _CMAKE_LIBRARY.findall(text)
-        return
-    values: dict[str, set[str]] = {}
-    for constant, value in _TEXT_CONSTANT.findall(text):
-        values.setdefault(constant, set()).add(value)
-    literal = {constant: those.pop() for constant, those in values.items() if len(those) == 1}
-    for name in _PYTHON_LIBRARY.findall(text):
-        whole = _PLACE.sub(lambda place: literal.get(place[1], "{"), name)
-        yield "" if "{" in whole else whole
-
-
 def unlisted(walked: Walked) -> list[str]:
     """The files that register in the namespace of an extension, and that no build has, as its lists of sources say.
 
@@ -288,7 +209,7 @@ def unlisted(walked: Walked) -> list[str]:
     and a build file in a folder above names others of them.
     """
     python = walked.files.get(SourceKind.PYTHON, ())
-    words = {name: _source_names_of(name) for name in (*walked.builds, *filter(kinds.is_build_script, python))}
+    words = {name: _source_names(name) for name in (*walked.builds, *filter(kinds.is_build_script, python))}
     naming = {file: [name for name, those in words.items() if _has_file(those, file)] for file in walked.extensions}
     folders = {paths.absolute(paths.folder_of(name)) for names in naming.values() for name in names}
     unnamed = [
@@ -296,20 +217,16 @@ def unlisted(walked: Walked) -> list[str]:
         for file, names in naming.items()
         if not (names or file in walked.named or folders.isdisjoint(paths.above(paths.folder_of(file))))
     ]
-    others = frozenset(name for file in python if unnamed for name in _source_names_of(file))
+    others = frozenset(name for file in python if unnamed for name in _source_names(file))
     return [file for file in unnamed if not _has_file(others, file)]
 
 
-def _source_names_of(file: str) -> frozenset[str]:
+def _source_names(file: str) -> frozenset[str]:
+    """The names of C++ files in a text, as they end the paths of these; with ``*`` for any text."""
     try:
         text = _COMMENT.sub("", read_plain(file, MAX_SOURCE_BYTES).decode("utf-8", "replace"))
     except SourceError:
         return frozenset()
-    return _source_names(text)
-
-
-def _source_names(text: str) -> frozenset[str]:
-    """The names of C++ files in a text, as they end the paths of these; with ``*`` for any text."""
     return frozenset(word.lstrip("./") for word in _SOURCE_NAME.findall(text))
 
 

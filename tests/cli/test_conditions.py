@@ -213,47 +213,6 @@ def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: 
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
-GLOB = """
-name = "p"
-sources = list(glob.glob(os.path.join("csrc", "*.cpp")))
-extension = CUDAExtension if use_cuda else CppExtension
-setup(ext_modules=[extension(f"{name}._C", sources)])
-"""
-CMAKE = "file(GLOB SOURCES csrc/*.cpp)\nadd_library(_C SHARED ${SOURCES})\n"
-IMPORT = "from . import _C, two\n"
-LOAD = 'torch.ops.load_library(str(Path(__file__).parent / "_C.so"))\nfrom . import two\n'
-
-
-@pytest.mark.parametrize(
-    ("build", "text", "package", "known"),
-    [
-        ("setup.py", GLOB, IMPORT, True),
-        ("setup.py", GLOB, LOAD, True),
-        ("setup.py", SETUP, LOAD, True),
-        ("CMakeLists.txt", CMAKE, LOAD, True),
-        ("CMakeLists.txt", "add_library(_C SHARED csrc/one.cpp)\n", LOAD.replace("_C.so", "lib_C.so"), True),
-        ("setup.py", GLOB.replace(")])", '), extension("p._D", others)])'), IMPORT, False),
-        ("setup.py", SETUP + SETUP.replace("p._C", "q._C").replace("one", "three"), LOAD, False),
-        ("setup.py", GLOB.replace("{name}", "{other}"), IMPORT, False),
-        ("setup.py", GLOB.replace("csrc", "other"), IMPORT, False),
-        ("setup.py", GLOB.replace("*.cpp", "*.cc"), IMPORT, False),
-        ("setup.py", GLOB + "sources.remove(left_out)\n", IMPORT, False),
-        ("setup.py", GLOB, "try:\n    from . import _C\nexcept ImportError:\n    from . import two\n", False),
-        ("setup.py", GLOB, LOAD.replace("torch", "if there:\n    torch"), False),
-        ("CMakeLists.txt", CMAKE, LOAD.replace("_C.so", "other_C.so"), False),
-        ("CMakeLists.txt", CMAKE + "add_library(_D SHARED csrc/one.cpp)\n", LOAD, False),
-        ("CMakeLists.txt", CMAKE, "from . import two\n", False),
-        ("other.txt", CMAKE, LOAD, False),
-    ],
-)
-def test_the_only_library_of_a_project_and_a_module(
-    build: str, text: str, package: str, known: bool, make: Make
-) -> None:
-    two = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
-    make({"csrc/one.cpp": ONE, build: text, "p/__init__.py": package, "p/two.py": two})
-    assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
-
-
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:
     make(
         {
