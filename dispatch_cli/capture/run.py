@@ -206,10 +206,16 @@ def run_limited(command: Sequence[str], seconds: float, progress: Progress) -> E
 
 
 def _end_with_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process with its whole group, whether it still runs or not."""
-    if hasattr(os, "killpg"):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
+    """End a process with its whole group, whether it still runs or not.
+
+    Not with `Popen.wait`: an exception from a signal amid an earlier wait can leave its lock taken for ever.
+    """
+    if not hasattr(os, "killpg"):
         process.kill()
-    process.wait()
+        process.wait()
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        with suppress(ChildProcessError):  # that wait has taken its exit code
+            process.returncode = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])

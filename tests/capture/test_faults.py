@@ -192,6 +192,23 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
     assert not (stand_in.folder / "out.yaml").exists()
 
 
+def test_a_signal_amid_the_wait_for_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception just after `Popen` has taken its lock leaves it taken; the probe ends all the same."""
+    started = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def wait(self, timeout: float | None = None) -> int:  # noqa: ARG002
+            started.append(self.pid)
+            assert vars(self)["_waitpid_lock"].acquire(timeout=5), "waits for a lock that nobody gives back"
+            raise SystemExit
+
+    monkeypatch.setattr(capture_run.subprocess, "Popen", Interrupted)
+    with pytest.raises(SystemExit):
+        capture_run.run_limited(["sleep", "300"], 10, lambda _done, _total: None)
+    (pid,) = started
+    assert ends(pid)
+
+
 # Malformed answers.
 
 
