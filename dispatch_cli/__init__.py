@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.library import Library
     from dispatch_cli.engine.dispatcher.refusal import Refused
     from dispatch_cli.engine.dispatcher.registry import Checkpoint
-    from dispatch_cli.engine.history.apply import Applied
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.history import Applied
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.engine.order.order import Orders, SensitiveSlot
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.rules import Rule
+    from dispatch_cli.engine.state import State
     from dispatch_cli.engine.table.table import Table, TableEntry
     from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
     from dispatch_cli.model.calls.options import Options
@@ -53,11 +53,11 @@ _HOMES = {
     "simulate": "engine.call.simulate",
     "simulate_higher_order": "engine.call.higher_order.simulate",
     "Orders": "engine.order.order",
-    "Applied": "engine.history.apply",
+    "Applied": "engine.history",
     "Refused": "engine.dispatcher.refusal",
     "Rule": "engine.rules",
     "SensitiveSlot": "engine.order.order",
-    "State": "engine.history.state",
+    "State": "engine.state",
     "Table": "engine.table.table",
     "TableEntry": "engine.table.table",
     "CallError": "model.calls.call",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.reading.problem import InputError, Problem
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:
 
 def _run(declarations: Declarations, source: StateSource | None = None) -> State:
     """Run declarations whose conditions are decided; source: as for `run_declarations`. Errors: InputError."""
-    from dispatch_cli.engine.history.apply import run
+    from dispatch_cli.engine.history import run
 
     if not declarations.bases:
         try:
@@ -374,7 +374,7 @@ def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Regist
     Errors: InputError with every refusal, and for declarations that are written for another universe or state; the
     dispatcher is exactly as it was then.
     """
-    from dispatch_cli.engine.history.apply import apply_all
+    from dispatch_cli.engine.history import apply_all
 
     _check_fit(dispatcher, declarations)
     return apply_all(dispatcher, _decided(declarations).steps)

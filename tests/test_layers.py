@@ -76,7 +76,7 @@ all, since they put answers together."""
 MOST_FILES = 15
 """Modules of one folder of an answer."""
 ENGINE = (
-    *("rules", "keys", "table", "dispatcher", "python", "variants", "history", "comparison", "order", "call"),
+    *("rules", "keys", "table", "dispatcher", "python", "variants", "state", "history", "comparison", "order", "call"),
     "coverage",
     "support",
 )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dispatch_cli.checks.undecided import DEFINITIONS
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import (
     Define,

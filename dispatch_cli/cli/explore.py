@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.trace.view import TraceView
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
 _NOT_OF_SOURCE = ("trace", "help")

@@ -22,7 +22,7 @@ from dispatch_cli.cli.source_reading import (
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.reading.problem import InputError

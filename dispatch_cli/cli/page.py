@@ -25,7 +25,7 @@ from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.page.data import PageFile
 
 MOST_FILES = 500

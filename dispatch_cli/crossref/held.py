@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.declarations import Define, Fallback, Implement, Registrant

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.message_pump import MessagePump
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.declarations import Declarations
 
 Result = TypeVar("Result")
@@ -83,7 +83,7 @@ class Background:
 
 def snapshot(state: State, guarded: Declarations | None = None) -> State:
     """The same state, computed anew. guarded: declarations about checks, guards included; None for its own."""
-    from dispatch_cli.engine.history.apply import run  # the first frame does not need it
+    from dispatch_cli.engine.history import run  # the first frame does not need it
 
     declarations = state.declarations
     if guarded is not None:

@@ -30,10 +30,10 @@ from dispatch_cli.answers.table.registrations.document import fallbacks_document
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.answers.table.slot_notes import backend_key_below
-from dispatch_cli.engine.history.apply import run
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.history import run
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName

@@ -13,7 +13,7 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.running.brought_about import forms_of, new_findings
 from dispatch_cli.checks.running.run import CheckRun, run_checks
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.names import OperatorName
 

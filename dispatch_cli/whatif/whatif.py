@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.engine.history.apply import all_declarations, rerun
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.history import all_declarations, rerun
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.changes.change import (
     Addition,
     Change,

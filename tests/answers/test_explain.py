@@ -15,8 +15,8 @@ from dispatch_cli.answers.explain.rule_steps import RuleState
 from dispatch_cli.answers.explain.rules.report import RuleExample, rules_report
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

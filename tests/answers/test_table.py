@@ -13,7 +13,7 @@ from dispatch_cli.answers.table.report import (
     table_report,
 )
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.whatif import WhatIf
 from tests.whatif.random_changes import make_random_changes

@@ -21,7 +21,7 @@ from dispatch_cli.capture.write import state_text
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history import run
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch

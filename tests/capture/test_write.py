@@ -17,7 +17,7 @@ from dispatch_cli.capture.write import Format, head, json_text, state_text, yaml
 from dispatch_cli.cli.output import write
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.apply import run
+from dispatch_cli.engine.history import run
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.reading.problem import InputError
 from tests.capture.support import recorded_state, state_of, universe_data

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from tests.checks.helpers import StateOf
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName

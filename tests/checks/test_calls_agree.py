@@ -14,8 +14,8 @@ import pytest
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.checks.helpers import StateOf, findings

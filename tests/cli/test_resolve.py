@@ -14,7 +14,7 @@ from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call

@@ -13,7 +13,7 @@ import pytest
 
 from dispatch_cli.answers.support.document import record_yaml, recorded_promises
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Column, SupportRow, Verdict
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows

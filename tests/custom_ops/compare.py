@@ -15,7 +15,7 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, FakePath
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.operator import Operator as DispatcherOperator
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import WrapKind

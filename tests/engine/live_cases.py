@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli import api, universes
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
 from tests.capture.support import captured, live_universe

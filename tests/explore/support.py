@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.explore.views.stage import FailedView

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from dispatch_cli.answers.explain.advice.report import Change
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.slot import ToSwitchedOff
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.slot import SlotPane

@@ -18,7 +18,7 @@ import pytest
 from dispatch_cli.cli.options import SourceOptions, load_state
 from dispatch_cli.cli.page import command
 from dispatch_cli.cli.source_reading import ReadingOptions
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from tests.cli.support import ROOT, call
 from tests.once import once
 

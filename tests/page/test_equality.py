@@ -19,7 +19,7 @@ from dispatch_cli.answers.keys.report import universe_report
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, registrations_report
 from dispatch_cli.answers.table.report import table_report
 from dispatch_cli.engine.coverage.answers import backend_of
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.data import data_of, report_data
 from tests.cli.support import ROOT

@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace import state as trace_state
 from dispatch_cli.trace.recording import read

@@ -16,7 +16,7 @@ from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.running.run import run_checks
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import answer
 from dispatch_cli.model.changes.change import Addition, RegistrationName, Removal
 from dispatch_cli.model.kernel import Kernel

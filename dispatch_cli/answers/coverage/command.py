@@ -26,7 +26,7 @@ from dispatch_cli.cli.source_reading import source_arguments
 if TYPE_CHECKING:
     from dispatch_cli.answers.coverage.report import CoverageReport
     from dispatch_cli.engine.coverage.answers import CoveredBackend
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
 
 

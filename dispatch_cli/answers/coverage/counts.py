@@ -21,8 +21,8 @@ from dispatch_cli.engine.coverage.answers import (
     backend_of,
 )
 from dispatch_cli.engine.coverage.coverage import Classifier, OperatorSlots
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 
 _TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)

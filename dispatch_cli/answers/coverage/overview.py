@@ -13,8 +13,8 @@ from dispatch_cli.answers.coverage.counts import OperatorClasses, percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, backend_of
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 
 LEAST = 3

@@ -26,7 +26,7 @@ from dispatch_cli.cli.options import (
 from dispatch_cli.cli.output import Output, output_options, say, say_written, show
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
 
 
 _VERSION = re.compile(r"torch-[\w.+-]*")

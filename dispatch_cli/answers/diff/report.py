@@ -32,7 +32,7 @@ from dispatch_cli.engine.comparison.operators import OperatorChange
 from dispatch_cli.engine.comparison.sides import ChangeKind, OperatorView, Side
 from dispatch_cli.engine.comparison.slots import Answer, CauseKind, SlotCause, SlotChange
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Reason, Verdict
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows

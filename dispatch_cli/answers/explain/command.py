@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.errors.report import ErrorReport
     from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
     from dispatch_cli.answers.explain.report import ExplainReport
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.universe import Universe
 

@@ -13,10 +13,10 @@ from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import filled_by, runners_up
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for

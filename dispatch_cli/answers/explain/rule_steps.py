@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import SlotAnswer
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, RuleStep
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Origin, Span

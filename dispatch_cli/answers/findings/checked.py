@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.answers.findings.baseline.report import Entry
 from dispatch_cli.checks.running.brought_about import changed_operators
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName

@@ -41,7 +41,7 @@ from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.baseline.report import BaselineFilter
     from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.findings.baseline.report import Entry
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
     from dispatch_cli.model.severity import Severity
     from dispatch_cli.render.document import Block

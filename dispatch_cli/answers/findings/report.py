@@ -19,7 +19,7 @@ from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.running.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.variants import unit_of
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator

@@ -13,8 +13,8 @@ from dispatch_cli.engine.comparison.operators import OperatorChange, PythonChang
 from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, OperatorView, Side
 from dispatch_cli.engine.comparison.slots import CauseKind, SlotCause, SlotComparison
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.table.registrations.report import BackendFallback, fallback_of
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import OWN, Origin, Span

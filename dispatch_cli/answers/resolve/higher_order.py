@@ -11,8 +11,8 @@ from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order.report import row_of
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import End, EndKind
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED

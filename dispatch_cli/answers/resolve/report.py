@@ -16,7 +16,7 @@ from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.simulate import Unwrapped, unwrapped
 from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop, Selection, Why
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import TableEntry

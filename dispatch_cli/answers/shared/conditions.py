@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.variants import Variants, unit_of, when_of
 from dispatch_cli.model.conditions.condition import (
     And,

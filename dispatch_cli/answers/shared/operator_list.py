@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 
 
 class ListedOperator(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.reading.problem import Problem
 
 

@@ -10,7 +10,7 @@ from dispatch_cli.model.universe import PRIVATE_USE1, Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
 
 

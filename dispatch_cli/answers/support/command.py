@@ -22,7 +22,7 @@ from dispatch_cli.cli.output import Output, output_options, say_written, show, w
 from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.engine.support.cell import Column
     from dispatch_cli.model.names import OperatorName
 

@@ -8,7 +8,7 @@ from dispatch_cli.answers.findings.guards.yaml_document import operators, scalar
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.support.report import SupportColumn, SupportReason, SupportReport
 from dispatch_cli.checks.support_words import help_words, reason_words
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
 from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName

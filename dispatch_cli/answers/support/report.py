@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName

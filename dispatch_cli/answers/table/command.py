@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sized
 
     from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
 

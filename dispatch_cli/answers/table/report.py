@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.notes import Note, table_notes
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow, answer_of
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import table as engine
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry

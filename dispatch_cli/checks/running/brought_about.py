@@ -12,8 +12,8 @@ from functools import cached_property
 
 from dispatch_cli.checks.check import Check, Finding, Group, Need, Related, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.apply import without_changes
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.history import without_changes
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import OwnChange, Registrant
 from dispatch_cli.model.names import OperatorName

@@ -34,10 +34,10 @@ from dispatch_cli.engine.call.trace import (
     Selection,
     Why,
 )
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.names import OperatorName

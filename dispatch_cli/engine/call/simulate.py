@@ -18,8 +18,8 @@ from dispatch_cli.engine.call.tensors import TensorMaker, Value, maker_of
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
 from dispatch_cli.engine.call.trace import Call, End, EndKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName

@@ -15,8 +15,8 @@ from enum import Enum
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import plan

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
 from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, SharedParts, Side, same_kernel
 from dispatch_cli.engine.comparison.slots import SlotComparison
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.beyond import beyond
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplPlace

@@ -9,7 +9,7 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Column, SupportCall
 from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options

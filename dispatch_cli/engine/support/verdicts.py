@@ -18,9 +18,9 @@ from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autocast_key_of, backend_keys
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportRow, Verdict
 from dispatch_cli.engine.support.columns import functional_column, support_call, with_contexts
 from dispatch_cli.engine.support.gradients import Gradients, Judgment, calls, of_rule, served

@@ -21,7 +21,7 @@ from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.trace import Does
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName

@@ -21,8 +21,8 @@ from dispatch_cli.answers.table.registrations.report import (
     backend_fallbacks_report,
     order_report,
 )
-from dispatch_cli.engine.history.apply import all_declarations
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.history import all_declarations
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.differences import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob, whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot

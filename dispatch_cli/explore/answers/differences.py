@@ -11,7 +11,7 @@ from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.rows import EVERYTHING, DiffChoice
 from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.table import exact
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE

@@ -10,7 +10,7 @@ from dispatch_cli.answers.findings.checked import checked_operators
 from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.checks.running.listing import Limits
 from dispatch_cli.checks.running.run import Progress
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.model.higher_order import HigherOrderOperator

@@ -13,7 +13,7 @@ from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table import document as table_document
 from dispatch_cli.answers.table.report import changed_slots, table_report
 from dispatch_cli.answers.table.wording import answer_text
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.universe import Universe

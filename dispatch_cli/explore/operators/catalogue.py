@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators, own_names
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.operators.fuzzy import MISSPELT, Matcher, is_scattered, nearest
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.changes import (
     KernelChoice,
     LikelyKey,

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.diff import document as diff_documents
 from dispatch_cli.answers.diff.rows import DiffSlots
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.differences import ComparedStates, Old, diff_answer, old_of, old_state, olds
 from dispatch_cli.explore.background import Step, snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot

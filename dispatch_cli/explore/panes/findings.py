@@ -17,7 +17,7 @@ from dispatch_cli.answers.findings.summary_document import outcome
 from dispatch_cli.answers.shared.selection import has_words
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.running.run import Progress
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.findings import findings_search
 from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot

@@ -7,7 +7,7 @@ from typing import Any
 
 from dispatch_cli.answers.support.document import MARKS, call_blocks, counts, matrix, verdict_sentence
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, support_report
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.explore.answers.call import Draft

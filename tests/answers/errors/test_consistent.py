@@ -14,8 +14,8 @@ from dispatch_cli.answers.errors.printed import printed_table
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from tests.messages.table import read_texts
 from tests.reports.table import TEXTS

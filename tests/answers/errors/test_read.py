@@ -21,8 +21,8 @@ from dispatch_cli.answers.errors.read import (
     plain,
 )
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.debug_text import source_file
 from tests.cli.support import ROOT

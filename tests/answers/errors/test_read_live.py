@@ -11,7 +11,7 @@ from dispatch_cli.answers.errors.answer import PastedText, answer, key_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.answers.explain.report import SlotExplanation, explain
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.answers.errors.test_read import TREATMENTS, differing, first_line

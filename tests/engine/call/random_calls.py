@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel

@@ -13,7 +13,7 @@ from dispatch_cli.engine.comparison.sides import ChangeKind, captured_kernel, ke
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.comparison.states import StatesChange, compare_states
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows

@@ -11,7 +11,7 @@ from dispatch_cli.checks.catalogue import check_named
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.changes.change import Addition, AdditionPlace, key_of, operator_of, with_added
 from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step

@@ -14,10 +14,10 @@ from dispatch_cli.answers.table.higher_order.report import ImplRow, impls_of, ro
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, INFRA_MODES
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.reading.problem import InputError, Problem
 from dispatch_cli.model.span import Span

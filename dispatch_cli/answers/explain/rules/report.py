@@ -11,8 +11,8 @@ from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import row_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import runners_up
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING_NUMBER, PRECEDENCE, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe

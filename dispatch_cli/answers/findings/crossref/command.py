@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
     from dispatch_cli.declarations.tree import ExtractedDocument
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.universe import Universe

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.guarding import holds
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.engine.variants import unit_of

@@ -15,7 +15,7 @@ from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.running.listing import OF_GROUP
 from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.guard import Guard, GuardField
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span

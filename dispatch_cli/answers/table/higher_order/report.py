@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 from dispatch_cli.answers.shared.folding import Folding, fold
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow, answer_of
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.span import Span
 

@@ -23,7 +23,7 @@ from dispatch_cli.cli.options import (
 from dispatch_cli.cli.output import Output, output_options, show, write
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.state import State
 
 
 @click.command("register", cls=Command)

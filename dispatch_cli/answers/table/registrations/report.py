@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonKernelRow
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
-from dispatch_cli.engine.history.apply import all_declarations
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.history import all_declarations
 from dispatch_cli.engine.rules import PRECEDENCE
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.conditions.condition import all_text

@@ -21,10 +21,10 @@ from dispatch_cli.engine.call.step import KernelStep, Point, calls_anew, ends, f
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Selection, Why
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED

@@ -13,7 +13,7 @@ from dispatch_cli.answers.resolve.step_wording import fake_sentence
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import End, FakeOutcome, FakePath
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.cli.support import call

@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.higher_order.handlers import REDIRECT_TO_MODE
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import EndKind, Error, ErrorKind
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 from tests.engine.live_cases import LiveCase, Side

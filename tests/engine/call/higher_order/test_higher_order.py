@@ -8,7 +8,7 @@ from dispatch_cli import api
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HigherOrderCall
 from dispatch_cli.engine.call.trace import Why
-from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 
 EXAMPLE = "examples/call_torchbind.yaml"

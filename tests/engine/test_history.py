@@ -62,7 +62,7 @@ def test_an_interruption_leaves_a_dispatcher_exactly_as_it_was(monkeypatch: pyte
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dispatch_cli.engine.history.apply.refuse", interrupted)
+    monkeypatch.setattr("dispatch_cli.engine.history.refuse", interrupted)
     with pytest.raises(KeyboardInterrupt):
         apply_to(dispatcher, declarations)
     assert everything(dispatcher, NAMES) == before
