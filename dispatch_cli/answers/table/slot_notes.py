@@ -31,14 +31,15 @@ def backend_key_below(universe: Universe, key: str) -> str | None:
 
 
 def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Note, ...]:
-    """The notes on one slot. Errors: Refused for an unknown operator."""
+    """The notes on one slot: first on a name that may be misspelled. Errors: Refused for an unknown operator."""
     table, schema = dispatcher.table(name), dispatcher.header(name).schema
     stale = dispatcher.stale_slots(name)
     universe = dispatcher.universe
     above = autograd_key_of(universe, key)
     shown = (key,) if above is None else (key, above)
     # what a kernel does to the autograd key above it is worth saying where the kernel is looked at
-    notes = [
+    notes = [*_of_names(dispatcher, name)]
+    notes += [
         note
         for note in table_notes(dispatcher, table, schema, shown, stale)
         if note.kind is not NoteKind.INCOMPLETE and (above not in note.keys or key in note.keys or key in note.culprits)
@@ -49,7 +50,7 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
     notes += _of_missing(universe, table, schema, key)
     notes += _of_autograd(universe, table, key, kinds)
     notes += _of_empty(universe, table, key, notes)
-    notes += [*not_built(dispatcher, table, (key,)), *_of_names(dispatcher, name)]
+    notes += not_built(dispatcher, table, (key,))
     return tuple(_about(key, note) for note in notes)
 
 
