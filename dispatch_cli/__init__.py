@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
     from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.universe import Universe
 
@@ -73,8 +73,8 @@ _HOMES = {
     "parse_schema": "model.schema",
     "OperatorName": "model.names",
     "Options": "model.calls.options",
-    "InputError": "model.reading.problem",
-    "Problem": "model.reading.problem",
+    "InputError": "model.problem",
+    "Problem": "model.problem",
     "Universe": "model.universe",
 }
 

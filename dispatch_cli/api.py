@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base

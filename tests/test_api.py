@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 
 
 def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_path: Path) -> None:

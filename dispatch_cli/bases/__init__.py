@@ -32,7 +32,7 @@ from dispatch_cli.model.captured import (
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.fake_tensor import FakeRules
+    from dispatch_cli.model.calls.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 
 MAGIC = b"dispatch-cli state 2\n"
@@ -167,7 +167,7 @@ class Records:
 
     def fake_rules(self, name: str) -> FakeRules:
         """Facts about an operator that ``FakeTensorMode`` asks for. Errors: KeyError when there is no such operator."""
-        from dispatch_cli.model.fake_tensor import FakeRules
+        from dispatch_cli.model.calls.fake_tensor import FakeRules
 
         rules = FakeRules(*(value for rest in self.record(name)[6:] for value in rest))
         return rules._replace(meta_refuses=tuple(rules.meta_refuses))

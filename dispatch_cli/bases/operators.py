@@ -22,7 +22,7 @@ _FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "r
 
 def captured_record(operator: Mapping[str, Any]) -> list[Any]:
     """The record of an operator that `dispatch_cli.capture.probe` writes; fake implementations come last."""
-    from dispatch_cli.model.fake_tensor import FakeRules
+    from dispatch_cli.model.calls.fake_tensor import FakeRules
 
     kind, rules = operator["alias_analysis"], operator.get("fake_tensor_mode")
     defaults = FakeRules._field_defaults.items()

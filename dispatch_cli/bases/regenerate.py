@@ -19,7 +19,7 @@ from dispatch_cli.bases import SUFFIX
 from dispatch_cli.bases.build import build
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import head
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 
 PACKAGE = Path(__file__).resolve().parent.parent
 

@@ -9,7 +9,7 @@ from typing import Any
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT
 from dispatch_cli.declarations.source import SourceError, read_plain
-from dispatch_cli.model.reading.budget import Budget, OverBudget, parse_json
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
 Check = Callable[[Any], None]
 """Looks at a value. Errors: Malformed."""

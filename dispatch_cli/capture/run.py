@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.answer import AnswerError, read
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 
 SECONDS = 600
 """The time that a PyTorch has for its answer, unless it is given another; it takes some seconds, and minutes where its

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dispatch_cli.checks.undecided import MissingPart
 from dispatch_cli.model.changes.edit import Edit
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import Related
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 

@@ -17,7 +17,7 @@ from dispatch_cli.engine.table.table import Plan, Table, TableEntry
 from dispatch_cli.model.calls.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.calls.support import Promise
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
 
 MAX_WORK = 3_000_000

@@ -212,7 +212,7 @@ def _operators(ctx: click.Context) -> list[str]:
     files = [file for file in given if file.endswith((".yaml", ".yml", ".json"))]
     if files and all(map(_is_small, files)):
         from dispatch_cli.api import load_state
-        from dispatch_cli.model.reading.problem import InputError
+        from dispatch_cli.model.problem import InputError
 
         try:
             state = load_state(files, universe=ctx.params.get("universe"), bases=chosen)

@@ -85,7 +85,7 @@ def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, Tra
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:
     """The state of files as they are now. Errors: CannotRead."""
     from dispatch_cli.explore.session import CannotRead
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     try:
         return load_state(source), check_setup(source) if may_have_settings() else None

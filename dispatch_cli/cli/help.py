@@ -55,7 +55,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            from dispatch_cli.model.reading.problem import InputError
+            from dispatch_cli.model.problem import InputError
 
             if not isinstance(error, InputError):
                 raise

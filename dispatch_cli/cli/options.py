@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import CheckSettings, Named
     from dispatch_cli.model.universe import Universe
 
@@ -238,7 +238,7 @@ def overlays_of(base: str, asked: Sequence[str]) -> Iterator[str]:
 
 
 def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
         raise click.UsageError("-k cannot be combined with files or --base.")
@@ -338,7 +338,7 @@ def _documents(source: SourceOptions, backend: str | None, base: str | None) -> 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:
     """The error with the place in the project file that gives the backend its name, where it is about that name."""
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     if backend is None:
         return error

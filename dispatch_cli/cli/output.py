@@ -17,7 +17,7 @@ from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES, completi
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.printed import Kind
     from dispatch_cli.render.text import Style
@@ -78,7 +78,7 @@ def output_options(
         @wraps(command)
         def call(*args: Any, format_: str, output: str | None, color: str, **others: Any) -> Any:
             if output is not None:
-                from dispatch_cli.model.reading import read_files
+                from dispatch_cli.model import read_files
 
                 read_files.start()
             return command(*args, out=Output(format_, output, color), **others)
@@ -277,7 +277,7 @@ def refuse_unwritable(output: str, in_place: bool = False) -> None:
 
 def refuse_input(output: str) -> None:
     """Refuse a file that the answer is made from. Errors: CannotWrite."""
-    from dispatch_cli.model.reading.read_files import is_noted
+    from dispatch_cli.model.read_files import is_noted
 
     if is_noted(output):
         raise CannotWrite(f"cannot write {output}: it is an input of this command")

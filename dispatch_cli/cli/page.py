@@ -61,7 +61,7 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
     if out.file is None and sys.stdout.isatty():
         raise click.UsageError("A page is for a browser; give a file to write, such as -o dispatch.html.")
     from dispatch_cli.cli.output import progress_on
-    from dispatch_cli.model.reading import read_files
+    from dispatch_cli.model import read_files
     from dispatch_cli.page.data import PageSource, page_data
     from dispatch_cli.page.write import html
     from dispatch_cli.render.words import plural
@@ -150,7 +150,7 @@ def _without(folders: tuple[str, ...], argument: str) -> str:
 
 def files_read(from_stdin: bool) -> tuple[tuple[PageFile, ...], int]:
     """The files that were read, by name, and how many there are beyond `MOST_FILES`."""
-    from dispatch_cli.model.reading.read_files import noted
+    from dispatch_cli.model.read_files import noted
     from dispatch_cli.page.data import PageFile
 
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118

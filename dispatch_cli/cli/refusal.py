@@ -9,8 +9,8 @@ import click
 from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.cli.output import FOR_CI, BadInput, Formats, Output, show, write_for_ci
 from dispatch_cli.cli.system import CannotWrite
-from dispatch_cli.model.reading.problem import Problem
-from dispatch_cli.model.reading.read_files import note, start
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.read_files import note, start
 from dispatch_cli.render.printed import printed
 
 MAX_MESSAGE = 1_000

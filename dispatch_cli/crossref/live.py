@@ -12,7 +12,7 @@ from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, Progress, run_pr
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.kernel import WrapKind
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 

@@ -17,7 +17,7 @@ from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggested_version, suggestion
 from dispatch_cli.model.universe import Universe

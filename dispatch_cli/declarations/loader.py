@@ -26,6 +26,8 @@ from dispatch_cli.declarations.text import COMMENT_MARK, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.model import read_lines
+from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Declarations,
@@ -39,12 +41,10 @@ from dispatch_cli.model.declarations import (
     Settle,
     Step,
 )
+from dispatch_cli.model.garbage import no_collection
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading import read_lines
-from dispatch_cli.model.reading.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
-from dispatch_cli.model.reading.garbage import no_collection
-from dispatch_cli.model.reading.problem import InputError, Problem, Related
+from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.universe import Universe
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model.reading import read_lines
-from dispatch_cli.model.reading.problem import Problem, Related
+from dispatch_cli.model import read_lines
+from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line
 
 MAX_PROBLEMS = 100

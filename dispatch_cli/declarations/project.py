@@ -15,7 +15,7 @@ from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, STDIN, SourceErr
 from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import is_in
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 
 _MARKS = ("pyproject.toml", ".git")
 """Entries that mark the folder of a project."""

@@ -40,10 +40,10 @@ from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.files import paths
+from dispatch_cli.model import read_lines
+from dispatch_cli.model.budget import Budget
 from dispatch_cli.model.conditions.condition import parse_condition
-from dispatch_cli.model.reading import read_lines
-from dispatch_cli.model.reading.budget import Budget
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.sources.source_settings import (

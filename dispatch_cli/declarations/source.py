@@ -16,8 +16,8 @@ from typing import Any
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
-from dispatch_cli.model.reading import read_lines
-from dispatch_cli.model.reading.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
+from dispatch_cli.model import read_lines
+from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.text.suggest import suggestion
 
@@ -218,7 +218,7 @@ def check(file: str, within: str | None = None) -> None:
 
 def _read_regular(file: str, limit: int) -> bytes:
     """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
-    from dispatch_cli.model.reading.read_files import note  # not needed by a run that reads no file
+    from dispatch_cli.model.read_files import note  # not needed by a run that reads no file
 
     note(file)
     check(file)

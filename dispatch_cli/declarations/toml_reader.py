@@ -14,7 +14,7 @@ from dispatch_cli.declarations import tree
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model.reading.budget import OverBudget, weight
+from dispatch_cli.model.budget import OverBudget, weight
 
 MAX_PROJECT_ENTRIES = 1_000
 """Entries of one list or table."""

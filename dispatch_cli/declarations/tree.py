@@ -12,7 +12,7 @@ from collections.abc import Sequence as AnySequence
 from typing import NamedTuple
 
 from dispatch_cli.declarations.text import MAX_QUOTED, quoted
-from dispatch_cli.model.reading.budget import Budget, weight
+from dispatch_cli.model.budget import Budget, weight
 
 _START = (1, 1)
 

@@ -8,7 +8,7 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.project import within
 from dispatch_cli.declarations.tree import Mapping, Node, Sequence, plain_data
 from dispatch_cli.declarations.yaml_reader import parse
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 

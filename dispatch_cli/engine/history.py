@@ -33,7 +33,7 @@ from dispatch_cli.model.declarations import (
     has_conditions,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError, Problem, Related
+from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META, PYTHON
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.variants import Variants
+    from dispatch_cli.model.calls.fake_tensor import FakeRules
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, PythonKernel, RefusedDeclaration
-    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.span import Span
 
@@ -107,7 +107,7 @@ class State:
 
     def fake_rules(self, name: OperatorName) -> FakeRules:
         """Facts about an operator that ``FakeTensorMode`` asks for, beside its kernels: declared, else captured."""
-        from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
+        from dispatch_cli.model.calls.fake_tensor import NO_FAKE_RULES
 
         declared = self._declared_fake_rules.get(name)
         if declared is None and self.source is not None and str(name) in self._captured:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.changes.change import Change
-    from dispatch_cli.model.reading.problem import Problem
+    from dispatch_cli.model.problem import Problem
     from dispatch_cli.whatif.findings import Shared
     from dispatch_cli.whatif.whatif import WhatIf
 

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.model.reading.budget import Budget, OverBudget, parse_json
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _READ |= getattr(os, "O_BINARY", 0)

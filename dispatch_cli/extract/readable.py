@@ -13,8 +13,8 @@ from typing import Any
 
 from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
 from dispatch_cli.declarations.text import printable
+from dispatch_cli.model.budget import MAX_TEXT
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition
-from dispatch_cli.model.reading.budget import MAX_TEXT
 from dispatch_cli.model.sources.extracted import (
     CalledFunction,
     CustomOperator,

@@ -24,7 +24,7 @@ from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusio
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.files import paths
 from dispatch_cli.model.conditions.condition import parse_condition
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,

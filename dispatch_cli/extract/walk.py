@@ -25,9 +25,9 @@ from dispatch_cli.extract.left_out import (
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import FolderEntry, RevisionError, is_in
-from dispatch_cli.model.reading import read_files
-from dispatch_cli.model.reading.budget import MAX_BYTES
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model import read_files
+from dispatch_cli.model.budget import MAX_BYTES
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import SourceKind
 
 MAX_FOLDERS = 200

@@ -10,7 +10,7 @@ from __future__ import annotations
 class RevisionError(OSError):
     """A file, or a revision, cannot be read.
 
-    code, message, hint: as in `dispatch_cli.model.reading.problem.Problem`.
+    code, message, hint: as in `dispatch_cli.model.problem.Problem`.
     """
 
     def __init__(self, code: str, message: str, hint: str | None = None) -> None:

@@ -11,7 +11,7 @@ from dispatch_cli.files import paths
 from dispatch_cli.files.git import Objects, attempt, cleaned, first_colon, is_name_of_object, names_of_revisions
 from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import RevisionTree
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import suggestion
 
 MAX_REVISION = 250

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from dispatch_cli.model.calls.fake_tensor import FakeRules
     from dispatch_cli.model.declarations import CapturedRegistration
-    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Wrapped
     from dispatch_cli.model.names import OperatorName

@@ -14,10 +14,10 @@ from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules
     from dispatch_cli.model.calls.guard import Guard
     from dispatch_cli.model.calls.support import Promise
     from dispatch_cli.model.conditions.condition import Condition
-    from dispatch_cli.model.fake_tensor import DeclaredFakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind
     from dispatch_cli.model.schema import FunctionSchema

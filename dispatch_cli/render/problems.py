@@ -10,7 +10,7 @@ from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import RefusedDeclaration
-from dispatch_cli.model.reading.problem import Problem, Related
+from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_start
 from dispatch_cli.render.document import Block, Excerpt, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
 SOURCE = SOURCES / "recorder.cpp"

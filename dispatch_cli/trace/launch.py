@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.trace.build import own_folder
 from dispatch_cli.trace.recording import HEAD, VERSION

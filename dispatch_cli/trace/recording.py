@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
-from dispatch_cli.model.reading.budget import Budget, OverBudget, parse_json
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
 from dispatch_cli.trace.calls import (
     NONE,
@@ -178,8 +178,8 @@ def _start_of(file: str) -> bytes:
 
 def read(file: str, with_calls: bool = True) -> Recording:
     """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
-    from dispatch_cli.model.reading.garbage import no_collection
-    from dispatch_cli.model.reading.read_files import note
+    from dispatch_cli.model.garbage import no_collection
+    from dispatch_cli.model.read_files import note
 
     try:
         with open(file, "rb") as stream, no_collection():  # noqa: PTH123

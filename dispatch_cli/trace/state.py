@@ -28,7 +28,7 @@ from dispatch_cli.model.declarations import Block, Declarations, Fallback, Libra
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.calls import KernelThen, TableThen

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history import all_declarations, rerun
 from dispatch_cli.engine.state import State
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.changes.change import (
     Addition,
     Change,
 )
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading import read_lines
 from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect
 from dispatch_cli.whatif.tried import TriedChanges, exact, without_registration
 from dispatch_cli.whatif.written import ChangesFile, text_of

@@ -9,9 +9,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli.model import read_files
 from dispatch_cli.model.changes.change import Addition, Change, HistoryChange, RegistrationName, Removal, Reordering
 from dispatch_cli.model.changes.registration_names import RegistrationIndex
-from dispatch_cli.model.reading import read_files
 from dispatch_cli.model.span import Span
 from dispatch_cli.whatif.additions import addition_line, flow, sections_of
 

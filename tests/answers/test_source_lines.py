@@ -9,7 +9,7 @@ import pytest
 from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
-from dispatch_cli.model.reading import read_lines
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Excerpt, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.problems import snippet

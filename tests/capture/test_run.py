@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from dispatch_cli.capture import run
 from dispatch_cli.cli import cli
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.capture.test_write import small_state
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")

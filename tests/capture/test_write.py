@@ -19,7 +19,7 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history import run
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.capture.support import recorded_state, state_of, universe_data
 from tests.support import UNIVERSE_OF, libraries, load_recording
 

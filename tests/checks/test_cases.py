@@ -17,7 +17,7 @@ from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.calls.support import PROMISED
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError, Related
+from dispatch_cli.model.problem import InputError, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import data_of
 from tests.answers.random_declarations import changed, kernel_at, keys, schema

@@ -9,7 +9,7 @@ import pytest
 from dispatch_cli.answers.shared.source_lines import line_at
 from dispatch_cli.api import load_state
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.cli.support import call
 
 SECRET = "hunter2"

@@ -22,7 +22,7 @@ import yaml
 from dispatch_cli.capture.write import json_text, yaml_text
 from dispatch_cli.cli.output import FOR_CI
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.render.printed import printed
 from tests.capture.support import universe_data
 from tests.cli.support import Result, call

@@ -11,7 +11,7 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.crossref.live import ask_built, built_of
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests import in_pytorch
 from tests.capture.support import state_of, torch_python, universe_data
 from tests.checks.helpers import findings

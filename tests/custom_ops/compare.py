@@ -20,7 +20,7 @@ from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.universe import TorchLibrary
 from tests import in_pytorch
 from tests.capture.support import live_universe

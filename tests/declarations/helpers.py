@@ -8,7 +8,7 @@ import pytest
 
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 
 
 def write(folder: Path, text: str | bytes, name: str = "x.yaml") -> str:

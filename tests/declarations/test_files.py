@@ -18,7 +18,7 @@ from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations, Implement, OpenBlock
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import OWN, Inherited, Origin, Span
 from tests.cli.support import call
 from tests.declarations.helpers import refused, shown, write

@@ -13,8 +13,8 @@ from yaml import SafeLoader
 
 from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.model.reading import budget
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model import budget
+from dispatch_cli.model.problem import InputError
 from tests.declarations.helpers import refused, write
 from tests.declarations.test_format import EVERY_FIELD
 from tests.declarations.test_problems import GOOD

@@ -26,7 +26,7 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span

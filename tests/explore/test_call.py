@@ -18,7 +18,7 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.calls.call import CONTEXT_WORDS, TENSOR_WORDS
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.render.data import json_text
 from tests.cli.support import call
 from tests.explore.support import drive, newest, screen_text, until

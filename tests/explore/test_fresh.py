@@ -17,7 +17,7 @@ from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
 from dispatch_cli.model.changes.change import RegistrationName, Removal
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.explore.support import drive, flat, screen_text, until
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or
 from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,

@@ -16,7 +16,7 @@ from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.extract.sources import ReadSettings, settings_of_files
 from dispatch_cli.model.conditions.condition import Atom, Not
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.sources.source_settings import FileSettings, SourceSettings
 

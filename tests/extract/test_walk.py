@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli.extract.left_out import Exclusion, IgnoreList, Walked, WhyLeftOut
 from dispatch_cli.extract.walk import walk
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import SourceKind
 
 CPP = "TORCH_LIBRARY(a, m) {}\n"

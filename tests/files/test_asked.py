@@ -11,7 +11,7 @@ import pytest
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.asked import absent, is_revision, resolve
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from tests.files.support import commit, git, repository
 
 DECLARATION = "dispatch: 1\n"

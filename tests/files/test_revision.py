@@ -18,7 +18,7 @@ from dispatch_cli.files.asked import resolve
 from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import MAX_LINKS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from tests.files.support import commit, git, repository, write
 
 HEAD = "dispatch: 1\n"

@@ -12,7 +12,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.capture.support import live_universe, torch_python
 from tests.declarations.helpers import write
 from tests.engine.live_cases import answers_to

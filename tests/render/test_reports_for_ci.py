@@ -22,7 +22,7 @@ from dispatch_cli.answers.findings.ci.sarif_document import findings_sarif, prob
 from dispatch_cli.answers.findings.report import FAIL_ON, ChosenCheck, FindingsReport, UnlistedFindings, reported
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.model.reading.problem import Problem, Related
+from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
 from tests.fuzz.verdict import sarif_validator
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace import build
 from dispatch_cli.trace.build import compiler, library_for
 from dispatch_cli.trace.launch import variables

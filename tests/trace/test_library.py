@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.build import library_for
 from tests.trace.recorded import has_compiler
 

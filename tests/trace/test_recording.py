@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.calls import NONE, RAISED, RETURNED
 from dispatch_cli.trace.recording import Recording, is_recording, read
 from tests.trace.support import Writer, every, signature

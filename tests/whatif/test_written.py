@@ -18,10 +18,10 @@ from dispatch_cli.checks.running.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import answer
+from dispatch_cli.model import read_files
 from dispatch_cli.model.changes.change import Addition, RegistrationName, Removal
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading import read_files
 from dispatch_cli.whatif.whatif import WhatIf
 from dispatch_cli.whatif.written import CannotSave
 from tests.whatif.random_changes import make_random_changes

@@ -111,7 +111,7 @@ def _key(universe: Universe, text: str) -> str:
     key = universe.key_named(text)
     if _is_key(universe, key):
         return key
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 
     hint = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3) or KEYS_LISTED

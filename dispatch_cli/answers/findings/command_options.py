@@ -158,7 +158,7 @@ def guards_of(project: CheckSettings, allow_outside: bool) -> tuple[str, ...]:
     """The guards files that a project names. Errors: InputError for those that are not there."""
     from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, check
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
 
     problems = []
     for file, span in project.guards:
@@ -178,7 +178,7 @@ def refuse_bad_settings(state: State, settings: Sequence[CheckSettings]) -> None
     """
     from dispatch_cli.answers.findings.report import unknown_checks
     from dispatch_cli.declarations.problems import MAX_PROBLEMS
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
 
     errors = unknown_checks(state, settings)
     if errors and all(error.selector.span is None for error in errors):
@@ -223,10 +223,10 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, step_summary: str | None, **others: Any) -> Any:
         file = step_summary or None  # where there is no such file, CI systems leave the variable empty
         if file is not None:
-            from dispatch_cli.model.reading import read_files
+            from dispatch_cli.model import read_files
 
             read_files.start()
-        from dispatch_cli.model.reading.problem import InputError
+        from dispatch_cli.model.problem import InputError
 
         try:
             return command(*args, step_summary=file, **others)
@@ -313,7 +313,7 @@ def refused_baseline(
     hint: str | None = None,
 ) -> Exception:
     """The error of a baseline, where it is named: by the option, or in the project file."""
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.render.printed import safe
 
     if options.baseline is None and project.baseline is not None:

@@ -51,7 +51,7 @@ def command(
     With --tensor and --context, show the key set of a call with these tensors in these contexts; `resolve --help`
     describes them.
     """
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     if (tensors or contexts) and expression is not None:
         raise click.UsageError("--tensor and --context show the key set of a call; do not give a key with them.")

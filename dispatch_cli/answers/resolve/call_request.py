@@ -22,7 +22,7 @@ from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

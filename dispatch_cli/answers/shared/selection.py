@@ -281,7 +281,7 @@ def any_operator(state: State, text: str) -> OperatorName | HigherOrderOperator:
     operator = operator_named(state.dispatcher, text) or higher_order_named(state, text)
     if operator is not None:
         return operator
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.text.suggest import suggestion
 
     hint = similar_operators(state.dispatcher, text)

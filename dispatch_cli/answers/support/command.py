@@ -127,7 +127,7 @@ def _columns(
     from dispatch_cli.engine.support.columns import support_columns
     from dispatch_cli.model.calls.call import CONTEXT_WORDS, CallError
     from dispatch_cli.model.calls.support import PROMISED, SupportContext
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.text.suggest import suggestion
 
     words = [context.value for context in PROMISED]

@@ -179,7 +179,7 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
 
 def _check_targets(run: RunAsked, out: Output) -> None:
     """Refuse files that cannot be written, and the program itself, before it runs. Errors: CannotWrite."""
-    from dispatch_cli.model.reading import read_files
+    from dispatch_cli.model import read_files
     from dispatch_cli.trace.recording import is_recording
 
     read_files.start()
@@ -212,7 +212,7 @@ def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: O
 
     What goes wrong with it does not change how the run ends.
     """
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
     with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):

@@ -16,7 +16,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants import FALLBACKS, Family
 from dispatch_cli.model.conditions.simplify import any_of, cover, short_text, simplified, terms
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import Related
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 
 MOST_CONDITIONS = 100

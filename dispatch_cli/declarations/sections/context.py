@@ -32,10 +32,10 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules
     from dispatch_cli.model.calls.guard import Guard
     from dispatch_cli.model.calls.support import Promise
     from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
-    from dispatch_cli.model.fake_tensor import DeclaredFakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.schema import FunctionSchema
     from dispatch_cli.model.settings import Suppression

@@ -15,7 +15,7 @@ from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import Related
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 
@@ -145,7 +145,7 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
     if values is None:
         return
-    from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
+    from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules, FakeRules
 
     texts = {field: text_of(context.problems, values.get(field)) for field in _RULES}
     flags = {field: is_true(values.get(field)) is True for field in _FLAGS}

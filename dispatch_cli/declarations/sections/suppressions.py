@@ -16,8 +16,8 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.text import COMMENT_MARK, parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
-from dispatch_cli.model.reading import read_lines
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 

@@ -27,8 +27,8 @@ from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import End, EndKind, Error, FakeOutcome, FakePath
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.model.calls.call import Layout
+from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, FakeRules, runs_on_zeros
 from dispatch_cli.model.calls.options import Options
-from dispatch_cli.model.fake_tensor import CONSTRUCTORS, FakeRules, runs_on_zeros
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema

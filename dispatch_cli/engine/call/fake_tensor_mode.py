@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Handler, HandlerKind
 from dispatch_cli.model.calls.call import Layout
-from dispatch_cli.model.fake_tensor import FakeRules
+from dispatch_cli.model.calls.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import is_tensor, is_tensor_list

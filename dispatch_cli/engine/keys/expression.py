@@ -29,7 +29,7 @@ from dispatch_cli.engine.keys.tokens import (
     problem_at,
     tokens,
 )
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 

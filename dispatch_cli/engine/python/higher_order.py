@@ -21,7 +21,7 @@ from dispatch_cli.model.higher_order import (
     ImplKind,
     ImplPlace,
 )
-from dispatch_cli.model.reading.problem import Problem, Related
+from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe
 

@@ -25,7 +25,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
 from dispatch_cli.model.schema.types import TypeKind

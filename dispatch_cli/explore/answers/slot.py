@@ -126,7 +126,7 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     if operator is None:
         return None
     from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     try:
         place = place_named(state, operator, key)

@@ -27,7 +27,7 @@ from dispatch_cli.explore.panes.call_line import CallLine, call_of, completions,
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.render.printed import safe
 
 _LAST_WORD = re.compile(r"[^\s'\"=|,]+$")

@@ -20,7 +20,7 @@ from dispatch_cli.answers.resolve.call_words import (
 )
 from dispatch_cli.explore.answers.call import OPTIONS, Draft, call_arguments
 from dispatch_cli.model.calls.options import NO_OPTIONS
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import starting, suggestion
 from dispatch_cli.model.universe import Universe
 

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.render.document import Block, TableBlock, runs_of
 from dispatch_cli.render.printed import safe

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 

@@ -13,7 +13,7 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start
 from dispatch_cli.model.text.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe

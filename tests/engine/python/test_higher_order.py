@@ -12,7 +12,7 @@ from dispatch_cli.crossref.compare import resolve_answer
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot, merged
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
-from dispatch_cli.model.reading.problem import InputError
+from dispatch_cli.model.problem import InputError
 from tests.support import UNIVERSE_OF, load_recording
 
 

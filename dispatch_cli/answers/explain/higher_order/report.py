@@ -19,7 +19,7 @@ from dispatch_cli.engine.python.table import steps_for
 from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, TRANSFORMS, HigherOrderOperator, ImplKind, ImplPlace
-from dispatch_cli.model.reading.problem import InputError, Problem
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import AUTOGRAD, AUTOGRAD_OTHER, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe

@@ -22,7 +22,7 @@ from dispatch_cli.answers.findings.ci.places_wording import place_text, text_lin
 from dispatch_cli.answers.findings.report import ChosenCheck, FindingsReport, grouped
 from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.model.reading.problem import Problem
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.render.printed import safe
 
 _NOT_XML = re.compile("[\ufffe\uffff]")

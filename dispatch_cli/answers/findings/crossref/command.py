@@ -142,7 +142,7 @@ def _with_universe(
     Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.
     """
     from dispatch_cli.api import load_state
-    from dispatch_cli.model.reading.problem import InputError
+    from dispatch_cli.model.problem import InputError
 
     if state.source is not None and not when:
         return state
@@ -250,7 +250,7 @@ def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_o
     if not files:
         return None
     from dispatch_cli.api import load_state
-    from dispatch_cli.model.reading.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError, Problem
 
     state = load_state(files, allow_outside=allow_outside)
     say_name_notes(state)
