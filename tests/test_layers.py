@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
         *("model", "engine", "checks", "crossref", "bases", "trace", "api", "answers.shared", "answers.report"),
     },
     "answers.document": {
-        *("", "model", "engine", "checks", "crossref", "bases", "trace", "declarations.text", "render"),
+        *("", "model", "engine", "checks", "crossref", "bases", "trace", "render"),
         *("answers.shared", "answers.report", "answers.document"),
     },
     "bases.build": {"model", "universes", "bases", "capture"},  # a tool, run when the embedded states are made

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.capture.document import Document, document
-from dispatch_cli.model.text.quoting import escaped, quoted
+from dispatch_cli.model.text.quoting import double_quoted, escaped
 
 WIDTH = 120
 """Columns that a list of words is wrapped at."""
@@ -83,7 +83,7 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 @lru_cache(maxsize=1 << 16)
 def _quoted(text: str) -> str:
     """*text* in double quotes."""
-    return quoted(text)
+    return double_quoted(text)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dispatch_cli.checks.text import without_hint
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
-from dispatch_cli.model.universe import AUTOGRAD
+from dispatch_cli.model.universe import AUTOGRAD, autograd_key_of
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderEntry

@@ -46,7 +46,7 @@ def complete_coverage(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The devices of the universe, and its backends."""
-    from dispatch_cli.engine.keys.autograd import backend_keys
+    from dispatch_cli.model.universe import backend_keys
 
     universe = _universe(ctx)
     return _plain(_starting([*universe.devices, *backend_keys(universe)], incomplete))

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dispatch_cli.declarations.formats.format_types import Record, Type
 from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.conditions.condition import Condition, parse_condition
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import did_you_mean, similar, suggestion
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -161,6 +161,14 @@ def word_of(problems: Problems, node: Node | None) -> str | None:
         problems.add("control-character", f"a one-line string cannot contain the character U+{ord(sign):04X}", node)
         return None
     return text
+
+
+def parts(text: str) -> Iterator[tuple[str, int]]:
+    """The parts of a text that are separated by commas, without spaces around them, and where each begins."""
+    offset = 0
+    for part in text.split(","):
+        yield part.strip(), offset + len(part) - len(part.lstrip())
+        offset += len(part) + 1
 
 
 def control_character(text: str) -> str | None:

@@ -12,13 +12,13 @@ from dispatch_cli.declarations.fields import is_true, read_record, scalars, word
 from dispatch_cli.declarations.formats.format import FILE, VERSION
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
-from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
 from dispatch_cli.model.text.suggest import suggested_version, suggestion
 from dispatch_cli.model.universe import Universe
 

@@ -22,12 +22,11 @@ from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.text import COMMENT_MARK, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.yaml_reader import parse
-from dispatch_cli.model import read_lines
-from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
+from dispatch_cli.model import read_files
+from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, no_collection
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Declarations,
@@ -41,11 +40,11 @@ from dispatch_cli.model.declarations import (
     Settle,
     Step,
 )
-from dispatch_cli.model.garbage import no_collection
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Inherited, Span
+from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
@@ -328,7 +327,7 @@ class _Loader:
         try:
             text = source.read(name, left=MAX_THINGS - spent)
         except source.SourceError as error:
-            read_lines.forget(name)
+            read_files.forget_lines(name)
             problems = Problems(source.Source(name, ""))
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
             return _File(name, identity, problems)
@@ -528,7 +527,7 @@ def _read_sections(file: _File, context: FileContext) -> None:
                 file.problems.add("only-guards", f"a guards file cannot have {name!r}", node, _GUARDS_HINT)
             else:
                 _read_section(context, name, node)
-        if COMMENT_MARK in file.problems.source.text:
+        if source.COMMENT_MARK in file.problems.source.text:
             from dispatch_cli.declarations.sections.suppressions import read_comments
 
             context.suppressions += read_comments(file.problems, (node for _, node in sections))

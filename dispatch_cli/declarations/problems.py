@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line
 
@@ -91,12 +91,12 @@ class Problems:
     def source_of(self, file: str) -> None:
         """Make the lines of a source file known, that places in this file name."""
         if self._lines is not None:
-            read_lines.keep_source(file, self._lines)
+            read_files.keep_source_lines(file, self._lines)
 
     def _snippet(self, span: Span) -> str:
         if self.at is None:
             return self.source.snippet(span.line, span.column)
-        lines = read_lines.lines_of(span.file)
+        lines = read_files.lines_of(span.file)
         return cut_line(lines[span.line - 1], span.column) if span.line <= len(lines) else ""
 
     def inside(self, node: Scalar, offset: int) -> Place:

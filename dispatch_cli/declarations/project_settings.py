@@ -11,6 +11,7 @@ from dispatch_cli.declarations.fields import (
     Values,
     fits,
     is_true,
+    parts,
     read_record,
     read_records,
     scalars,
@@ -36,11 +37,10 @@ from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.project import NO_BASE, TABLE, within
 from dispatch_cli.declarations.sections.suppressions import read_selectors
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
-from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.files import paths
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import Budget
 from dispatch_cli.model.conditions.condition import parse_condition
 from dispatch_cli.model.problem import InputError, Problem
@@ -54,6 +54,7 @@ from dispatch_cli.model.sources.source_settings import (
     definition,
     macro_name,
 )
+from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggested_version
 
 _STRINGS = either(TEXT, list_of(TEXT, "strings"))
@@ -158,7 +159,7 @@ class _Project:
             raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
         self.problems, self._table = read_table(Source(name, text, Budget(len(text))), TABLE)
         source = self.problems.source
-        read_lines.keep(name, len(text), lambda: source.lines)
+        read_files.keep_lines(name, len(text), lambda: source.lines)
 
     def values(self, fields: tuple[str, ...]) -> Values:
         """The settings of these fields; of all where there are none."""

@@ -16,13 +16,15 @@ from typing import Any
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.text.suggest import suggestion
 
 STDIN = "-"
 """The file name that stands for standard input."""
+COMMENT_MARK = "dispatch-cli:"
+"""Start of what a comment says to dispatch-cli."""
 
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """The line breaks that YAML counts."""
@@ -93,7 +95,7 @@ def read(file: str, within: str | None = None, left: int = MAX_THINGS) -> Source
     """
     data, size = read_bytes(file, None, within)
     source = Source(file, _decode(data), Budget(size, left))
-    read_lines.keep(file, len(source.text), lambda: source.lines)
+    read_files.keep_lines(file, len(source.text), lambda: source.lines)
     try:
         source.budget.spend(source.text.count("\n"))
     except OverBudget as error:
@@ -218,9 +220,7 @@ def check(file: str, within: str | None = None) -> None:
 
 def _read_regular(file: str, limit: int) -> bytes:
     """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
-    from dispatch_cli.model.read_files import note  # not needed by a run that reads no file
-
-    note(file)
+    read_files.note(file)
     check(file)
     tree = paths.tree_of(file)
     if tree is not None:

@@ -11,8 +11,8 @@ from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as AnySequence
 from typing import NamedTuple
 
-from dispatch_cli.declarations.text import MAX_QUOTED, quoted
 from dispatch_cli.model.budget import Budget, weight
+from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
 
 _START = (1, 1)
 

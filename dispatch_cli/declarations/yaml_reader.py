@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeGuard
 
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import place_behind
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.budget import CHARACTERS, MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.text.quoting import quoted
 
 MAX_DEPTH = 64
 """Greatest depth of lists and mappings in each other; the format itself needs nine."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.rule import Rule as Rule
+from dispatch_cli.model.names import Rule as Rule
 
 
 class Precedence(NamedTuple):

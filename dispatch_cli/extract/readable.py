@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
-from dispatch_cli.declarations.text import printable
 from dispatch_cli.model.budget import MAX_TEXT
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition
 from dispatch_cli.model.sources.extracted import (
@@ -31,6 +30,7 @@ from dispatch_cli.model.sources.extracted import (
     Unknown,
 )
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.quoting import printable
 
 _QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w{1,99}), '(\w{1,99})'\)")
 _When = tuple[Condition, ...]

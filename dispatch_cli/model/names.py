@@ -1,7 +1,8 @@
-"""Operator names: ``namespace::name`` with an optional ``.overload``."""
+"""Names: those of operators, ``namespace::name`` with an optional ``.overload``, and those of the rules of tables."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 DEFAULT_OVERLOAD = ".default"
@@ -65,3 +66,30 @@ def without_overload(name: str) -> str:
     """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
     dot = name.find(".", name.rfind("::") + 1)
     return name if dot < 0 else name[:dot]
+
+
+class Rule(Enum):
+    """Rule by which a slot of a dispatch table is filled.
+
+    value: our short name. dump_text: what PyTorch's table dump prints in brackets.
+    NOT_KNOWN: the state is incomplete, and what it lacks could fill the slot.
+    """
+
+    KERNEL = ("kernel", "kernel")
+    DEFAULT = ("default", "default backend kernel")
+    NESTED = ("nested", "nested kernel")
+    AMBIGUOUS = ("ambiguous", "ambiguous autogradother")
+    MATH = ("math", "math kernel")
+    AUTOGRAD = ("autograd", "autograd kernel")
+    BATCHED = ("batched", "batched kernel")
+    FALLBACK = ("fallback", "backend fallback")
+    MISSING = ("missing", "missing")
+    NOT_KNOWN = ("not-known", "not known")
+
+    dump_text: str
+
+    def __new__(cls, value: str, dump_text: str) -> Rule:
+        rule = object.__new__(cls)
+        rule._value_ = value
+        rule.dump_text = dump_text
+        return rule

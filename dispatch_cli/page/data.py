@@ -31,13 +31,13 @@ from dispatch_cli.answers.table.registrations.report import backend_fallbacks_re
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.history import run
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.quoting import CONTROL, UNSEEN
+from dispatch_cli.model.universe import autograd_key_of
 from dispatch_cli.page.blocks import coverage_data, support_data, written_blocks
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes

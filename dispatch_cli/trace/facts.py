@@ -11,12 +11,11 @@ from dispatch_cli.engine.call.gradient import LostGradient, lost_gradient
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Does, Hop
-from dispatch_cli.engine.keys.autograd import autocast_backend
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.model.universe import AUTOGRAD, Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe, autocast_backend
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 

@@ -11,14 +11,13 @@ from dispatch_cli.engine.call.errors import raised_by_kernel
 from dispatch_cli.engine.call.kernels.entry import COMPOSITES
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.calls.call import CallEnd, EndKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import is_mutable
-from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED
+from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED, backend_keys
 from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran

@@ -178,7 +178,7 @@ def _start_of(file: str) -> bytes:
 
 def read(file: str, with_calls: bool = True) -> Recording:
     """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
-    from dispatch_cli.model.garbage import no_collection
+    from dispatch_cli.model.budget import no_collection
     from dispatch_cli.model.read_files import note
 
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history import all_declarations, rerun
 from dispatch_cli.engine.state import State
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.changes.change import (
     Addition,
     Change,
@@ -182,7 +182,7 @@ class WhatIf:
     def _keep_lines(self) -> None:
         """The lines that the file would have are shown as those of files are."""
         now = self._now
-        read_lines.keep(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
+        read_files.keep_lines(self.path, 0, lambda: text_of(now.changes, now.names).splitlines())
 
     def _renamed(self, version: TriedChanges) -> TriedChanges:
         """A version whose places are in the file that there is now."""

@@ -9,7 +9,7 @@ import pytest
 from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.declarations.source import read
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Excerpt, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.problems import snippet
@@ -60,7 +60,7 @@ def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, m
 def test_a_word_in_a_comment_is_not_meant(tmp_path: Path) -> None:
     path = tmp_path / "a.cpp"
     path.write_text('  m.impl("f", &f); // at Meta\n', "utf-8")
-    read_lines.keep(str(path), 60, lambda: path.read_text("utf-8").splitlines())
+    read_files.keep_lines(str(path), 60, lambda: path.read_text("utf-8").splitlines())
     span = Span(str(path), 1, 3)
     assert at_word(span, "Meta") == span
     assert at_word(span, "f") == span._replace(column=11)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli import api, universes
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import Universe, backend_keys
 from tests import in_pytorch
 from tests.capture.support import captured, live_universe
 from tests.support import load_recording

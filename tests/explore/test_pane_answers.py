@@ -15,7 +15,6 @@ from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import check_setup
 from dispatch_cli.cli.explore import command as explore
 from dispatch_cli.cli.options import SourceOptions, load_state
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.answers.changes import registrations_answer
 from dispatch_cli.explore.answers.differences import (
     ComparedStates,
@@ -34,6 +33,7 @@ from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.changes.change import Addition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import backend_keys
 from tests.explore.support import assert_prints
 
 pytestmark = pytest.mark.slow

@@ -164,7 +164,7 @@ def _gate(report: CoverageReport, wanted: float) -> int:
 def _backend(state: State, text: str) -> CoveredBackend:
     """The backend that BACKEND means; exits with 2 when it means none."""
     from dispatch_cli.engine.coverage.answers import backend_named
-    from dispatch_cli.engine.keys.autograd import backend_keys
+    from dispatch_cli.model.universe import backend_keys
 
     universe = state.dispatcher.universe
     backend = backend_named(universe, text)

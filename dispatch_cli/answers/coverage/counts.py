@@ -21,9 +21,9 @@ from dispatch_cli.engine.coverage.answers import (
     backend_of,
 )
 from dispatch_cli.engine.coverage.coverage import Classifier, OperatorSlots
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import backend_keys
 
 _TRAINS = (Training.OWN, Training.GENERIC, Training.MATH)
 

@@ -13,9 +13,9 @@ from dispatch_cli.answers.coverage.counts import OperatorClasses, percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, backend_of
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import backend_keys
 
 LEAST = 3
 """Percent of the operators that have a kernel for a backend that is shown; or files register one for it."""

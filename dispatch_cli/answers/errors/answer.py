@@ -18,11 +18,10 @@ from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
 from dispatch_cli.answers.shared.selection import nearest_names, some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (
     "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "

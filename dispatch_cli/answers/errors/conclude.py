@@ -13,11 +13,18 @@ from dispatch_cli.answers.errors.messages import MESSAGES, NO_AUTOGRAD, NO_BATCH
 from dispatch_cli.answers.errors.printed import PrintedTable, TextVersion
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.answers.shared.selection import some_of
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, UNDEFINED, UNNAMED_BACKEND, Universe
+from dispatch_cli.model.universe import (
+    AUTOGRAD,
+    BACKEND_SELECT,
+    META,
+    UNDEFINED,
+    UNNAMED_BACKEND,
+    Universe,
+    autograd_key_of,
+)
 
 EMPTY = OperatorName("aten::empty", "memory_format")
 FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.read import DumpLine, ErrorText
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe, autograd_key_of
 
 RENAMED = "PrivateUse1"
 """The backend that an out-of-tree library can give a name of its own."""

@@ -13,7 +13,6 @@ from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import filled_by, runners_up
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.state import State
@@ -22,7 +21,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Origin, Span
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_key_of
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.shared.folding import Folded, KeyRuns

@@ -8,10 +8,9 @@ from enum import Enum
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import Universe, autograd_keys_of
 from dispatch_cli.trace.recording import is_recording
 
 

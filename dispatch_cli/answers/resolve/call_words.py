@@ -88,7 +88,7 @@ def _whole_contexts() -> Iterator[str]:
 
 def _autocasts(universe: Universe, devices: Sequence[str]) -> tuple[str, ...]:
     """The contexts of autocast, one for each device that has it; first those of *devices*."""
-    from dispatch_cli.engine.keys.autograd import autocast_key_of
+    from dispatch_cli.model.universe import autocast_key_of
 
     names = [name for name, key in universe.devices.items() if autocast_key_of(universe, key)]
     names.sort(key=lambda name: devices.index(name) if name in devices else len(devices))

@@ -22,7 +22,7 @@ from dispatch_cli.model.conditions.condition import (
 )
 from dispatch_cli.model.conditions.worlds import UNDEFINED, meaning
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.read_lines import lines_of
+from dispatch_cli.model.read_files import lines_of
 from dispatch_cli.model.sources.file_choice import file_choice, worded
 from dispatch_cli.model.span import Span
 

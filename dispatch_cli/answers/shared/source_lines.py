@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.model.read_lines import lines_of
+from dispatch_cli.model.read_files import lines_of
 from dispatch_cli.model.span import Span
 
 NEAR = 4096

@@ -8,14 +8,20 @@ from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.seen import takes_tensors
-from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName, usualness
 from dispatch_cli.model.text.suggest import similar
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
+from dispatch_cli.model.universe import (
+    AUTOGRAD,
+    UNDEFINED,
+    Universe,
+    autocast_backend,
+    autograd_key_of,
+    autograd_keys_of,
+)
 
 META = "Meta"
 ENDS = frozenset({RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS})

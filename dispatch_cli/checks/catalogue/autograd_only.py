@@ -91,13 +91,12 @@ from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import kernel_words, keys_text
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import CATCH_ALL, META
+from dispatch_cli.model.universe import CATCH_ALL, META, autograd_key_of, backend_keys
 
 TRACER = "Tracer"
 TIP = f"register a decomposition at {CATCH_ALL}; for an autograd kernel, add the backend kernel that it redispatches to"

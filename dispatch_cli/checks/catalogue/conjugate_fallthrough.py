@@ -45,10 +45,10 @@ from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.edit import Action, Edit
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import backend_keys
 
 BITS = {"Conjugate": "conjugated", "Negative": "negated", "ZeroTensor": "zero"}
 """The keys whose fallbacks materialise a tensor, and what the tensor is until then."""

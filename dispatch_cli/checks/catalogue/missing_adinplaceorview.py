@@ -43,13 +43,12 @@ from typing import TYPE_CHECKING
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, META
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, META, backend_keys
 
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import AliasInfo

@@ -64,12 +64,11 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import CATCH_ALL, META
+from dispatch_cli.model.universe import CATCH_ALL, META, autograd_key_of
 
 DEFAULTS = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""

@@ -53,13 +53,12 @@ from weakref import WeakKeyDictionary
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, runs_on_zeros
 from dispatch_cli.model.changes.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import IMPLICIT, META
+from dispatch_cli.model.universe import IMPLICIT, META, autograd_keys_of
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.support.cell import Cell

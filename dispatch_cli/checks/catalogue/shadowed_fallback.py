@@ -42,10 +42,10 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import autograd_key_of
 
 MAX_NAMED = 3
 

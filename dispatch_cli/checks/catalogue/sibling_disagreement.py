@@ -47,10 +47,9 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.text import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import META, NON_FUNCTIONAL
+from dispatch_cli.model.universe import META, NON_FUNCTIONAL, autograd_key_of, backend_keys
 
 
 class OperatorForm(Enum):

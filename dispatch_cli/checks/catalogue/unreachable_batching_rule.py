@@ -61,12 +61,12 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import autograd_key_of
 
 ALIASES = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.BATCHED)
 """The alias keys of batching rules."""

@@ -41,9 +41,8 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import META
+from dispatch_cli.model.universe import META, backend_keys
 
 SYM_INT = "SymInt"
 

@@ -14,7 +14,7 @@ from dispatch_cli.declarations.formats.format_types import (
     some,
 )
 from dispatch_cli.model.calls.support import PROMISED
-from dispatch_cli.model.rule import Rule
+from dispatch_cli.model.names import Rule
 
 A_RULE = choice(*(rule.value for rule in Rule))
 _RULES_NAMED = some(A_RULE, "them")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
 from dispatch_cli.model.conditions.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
@@ -30,6 +29,7 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.text.quoting import printable
 
 if TYPE_CHECKING:
     from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules

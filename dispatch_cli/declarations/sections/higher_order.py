@@ -8,7 +8,6 @@ from dispatch_cli.declarations.fields import Values, expect, is_true, read_recor
 from dispatch_cli.declarations.formats.higher_order_format import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.formats.kernel_format import FALLTHROUGH
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.higher_order import (
@@ -22,6 +21,7 @@ from dispatch_cli.model.higher_order import (
     ModeType,
     is_autograd_not_implemented,
 )
+from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}

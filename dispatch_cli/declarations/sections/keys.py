@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli import universes
+from dispatch_cli.declarations.fields import parts
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import MAX_QUOTED, parts, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 from dispatch_cli.model.universe import UNDEFINED, Universe

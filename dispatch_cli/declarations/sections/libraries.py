@@ -12,11 +12,11 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.sections.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
 from dispatch_cli.declarations.sections.operators import read_definition_fields, read_unknown_schema
 from dispatch_cli.declarations.sections.schemas import read_operator_name, read_schema
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.text.quoting import quoted
 
 _MISUSE = "block-misuse"
 _CONTENTS = ("define", "impl", "fallback", "fake")

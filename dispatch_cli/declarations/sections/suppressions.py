@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as SequenceOf
 
-from dispatch_cli.declarations.fields import expect, read_records, text_of
+from dispatch_cli.declarations.fields import expect, parts, read_records, text_of
 from dispatch_cli.declarations.formats.check_format import SUPPRESSION
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.text import COMMENT_MARK, parts
+from dispatch_cli.declarations.source import COMMENT_MARK
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model import read_lines
+from dispatch_cli.model import read_files
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
@@ -154,4 +154,4 @@ def read_source_comments(
         if statement.bound or statement.unread:
             last.setdefault(statement.at.file, {})
     for file, ends in last.items():
-        yield from _comments(problems, read_lines.lines_of(file), ends, file)
+        yield from _comments(problems, read_files.lines_of(file), ends, file)

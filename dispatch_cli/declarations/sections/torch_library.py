@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.declarations.fields import Values, text_of
+from dispatch_cli.declarations.fields import Values, parts, text_of
 from dispatch_cli.declarations.formats.operator_format import FUNCTIONS, ONLY_CUSTOM
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.sections.context import FileContext
@@ -19,7 +19,6 @@ from dispatch_cli.declarations.sections.custom_op_rules import (
     refused_vmap,
 )
 from dispatch_cli.declarations.sections.python_functions import PythonFunction, read_function, read_functions
-from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Sequence
 from dispatch_cli.model.declarations import Block, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped

@@ -11,9 +11,9 @@ from dispatch_cli.declarations.formats.source_format import (
     UNKNOWN_FIELDS,
 )
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import RegisteringFunction, Undecided, UnreadStatement
+from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 
 

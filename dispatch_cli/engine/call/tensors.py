@@ -10,12 +10,19 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.calls.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
 from dispatch_cli.model.text.suggest import suggestion
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, PYTHON, UNNAMED_BACKEND, Universe
+from dispatch_cli.model.universe import (
+    AD_INPLACE_OR_VIEW,
+    AUTOGRAD,
+    AUTOGRAD_OTHER,
+    PYTHON,
+    UNNAMED_BACKEND,
+    Universe,
+    autocast_key_of,
+)
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
 """Keys that a tensor with a ``__torch_dispatch__`` adds, and a mode."""

@@ -9,11 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
-from dispatch_cli.engine.keys.autograd import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import CallError, Context, ContextKind, WrapperKind
 from dispatch_cli.model.text.suggest import suggestion
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH, PYTHON_DISPATCHER
+from dispatch_cli.model.universe import (
+    AD_INPLACE_OR_VIEW,
+    BACK,
+    FRONT,
+    FUNCTIONALIZE,
+    PRE_DISPATCH,
+    PYTHON_DISPATCHER,
+    autocast_key_of,
+)
 
 WRAPPER_OF = {
     ContextKind.VMAP: WrapperKind.BATCHED,

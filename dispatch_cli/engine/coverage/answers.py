@@ -7,9 +7,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.seen import returns_tensors, takes_tensors
-from dispatch_cli.engine.keys.autograd import autocast_key_of, autograd_key_of, backend_keys
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import Universe, autocast_key_of, autograd_key_of, backend_keys
 
 _IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
 _ALIAS = re.compile(r"Tensor\(\w+\)")

@@ -21,13 +21,20 @@ from dispatch_cli.engine.coverage.answers import (
 )
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.seen import takes_tensors
-from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, UNDEFINED, Universe
+from dispatch_cli.model.universe import (
+    AUTOGRAD,
+    BACKEND_SELECT,
+    META,
+    UNDEFINED,
+    Universe,
+    autograd_key_of,
+    autograd_keys_of,
+)
 
 _DECOMPOSES = frozenset({Rule.MATH, Rule.NESTED})
 _COMPOSITE = frozenset({Rule.DEFAULT, Rule.MATH, Rule.NESTED})

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_keys_of
 
 COMPONENT = "Bit"
 """A backend component is named by its Dense key and this, as C++ does: ``CPUBit``."""

@@ -18,7 +18,6 @@ from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
-from dispatch_cli.engine.keys.autograd import autocast_key_of, backend_keys
 from dispatch_cli.engine.python.functions import checks_aliases, mismatches, returned_arguments, undeclared_writes
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportCall, SupportRow, Verdict
@@ -40,7 +39,7 @@ from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
-from dispatch_cli.model.universe import BACKEND_SELECT, IMPLICIT, META
+from dispatch_cli.model.universe import BACKEND_SELECT, IMPLICIT, META, autocast_key_of, backend_keys
 
 _OF_PATH = {
     FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,

@@ -8,12 +8,11 @@ from copy import copy
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import MISSING, Decision, Rule, choose, decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of, autograd_keys_of
 
 AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_autogradother")
 """The kernel that PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""

@@ -13,12 +13,12 @@ from dispatch_cli.answers.coverage.overview import CoverageOverviewReport, overv
 from dispatch_cli.answers.coverage.report import CoverageRow, coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import open_cell
 from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import backend_keys
 from dispatch_cli.render.document import Block, Column, MatrixCell, Paragraph, TableBlock
 
 _BACKENDS: list[Column[CoveredBackend]] = [

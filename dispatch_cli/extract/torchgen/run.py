@@ -27,10 +27,9 @@ from dispatch_cli.extract.torchgen.native_functions import (
     kernels,
     read_native_functions,
 )
-from dispatch_cli.model.budget import Budget, OverBudget
+from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.garbage import no_collection
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.sources.extracted import (
     Extracted,

@@ -1,10 +1,12 @@
-"""Characters that command a terminal, or that nobody sees, and texts in quotes without them."""
+"""Texts in quotes, in messages and in YAML; the characters that command a terminal, or that nobody sees."""
 
 from __future__ import annotations
 
 import json
 import re
 
+MAX_QUOTED = 60
+"""Characters of a text that a message quotes."""
 CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 """Characters that a text of several lines cannot have; the inside of a class of a regular expression."""
 _FORMATTING = (
@@ -34,13 +36,25 @@ _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
 
 def quoted(text: str) -> str:
+    """*text* as a message shows it: in quotes, control characters escaped, cut when it is long."""
+    return repr(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…")
+
+
+def printable(text: str) -> str:
+    """*text* with every character escaped that is not for printing, so that a dump can hold it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def double_quoted(text: str) -> str:
     """*text* in double quotes, which YAML reads as it was; so does JSON, but for signs beyond U+FFFF."""
     return re.sub(HARMFUL, lambda match: _code(match, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
 
 
 def scalar(text: str) -> str:
     """A text as YAML: without quotes where it can be nothing else."""
-    return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else quoted(text)
+    return text if _PLAIN.fullmatch(text) and text.lower() not in _WORDS else double_quoted(text)
 
 
 def has_harmful(text: str) -> bool:

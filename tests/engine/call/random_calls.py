@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
@@ -23,7 +22,7 @@ from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import Universe, backend_keys
 from dispatch_cli.universes import version_of
 from tests.engine.live_cases import LiveCase, Side
 from tests.support import load_recording

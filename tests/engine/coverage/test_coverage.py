@@ -17,10 +17,10 @@ from dispatch_cli.engine.coverage.answers import (
 )
 from dispatch_cli.engine.coverage.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import backend_keys
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.universe import backend_keys
 from tests import in_pytorch
 from tests.capture.support import live_seed, live_universe, torch_python
 from tests.engine.coverage.backend import FALLBACKS, wrong

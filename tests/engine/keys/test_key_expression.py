@@ -9,14 +9,13 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start
 from dispatch_cli.model.text.suggest import KEYS_LISTED
-from dispatch_cli.model.universe import AUTOGRAD, Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe, autograd_key_of, autograd_keys_of
 from tests.engine.live_cases import LiveCase, Side, answers_to
 from tests.support import UNIVERSE_OF, load_recording
 

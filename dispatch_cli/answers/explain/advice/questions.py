@@ -12,7 +12,6 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.engine.keys.autograd import autocast_backend, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.table import Table
@@ -20,7 +19,7 @@ from dispatch_cli.model.calls.call import CallError, Context, ContextKind, Tenso
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autocast_backend, autograd_keys_of
 
 KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")
 """The kinds of tensors with a key of their own."""

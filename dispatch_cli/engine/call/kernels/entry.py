@@ -20,7 +20,6 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomp
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
-from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
@@ -38,6 +37,7 @@ from dispatch_cli.model.universe import (
     META,
     UNDEFINED,
     Universe,
+    autograd_key_of,
 )
 
 _OLDER = "LegacyBatchingRegistrations"
