@@ -225,9 +225,10 @@ class Dispatcher:
 
     def seen(self, name: OperatorName) -> Operator | WaitingOperator:
         """The operator, to be asked; one of the base is not taken in for that. Errors: Refused for an unknown one."""
-        if self._base is not None and self._registry.waits(name):
-            return WaitingOperator(name, self._base, self.layout)
-        return self.operator(name)
+        seen = self._registry.find(name) or self._waiting(name)
+        if seen is None:
+            raise _unknown(name)
+        return seen
 
     def header(self, name: OperatorName) -> OperatorHeader:
         """The heading of the operator: its schema and its place. Errors: as `seen`."""
@@ -265,10 +266,10 @@ class Dispatcher:
 
     def operator(self, name: OperatorName) -> Operator:
         """The operator of that name. Errors: Refused when there is none."""
-        start = self.find(name)
-        if start is None:
-            raise Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
-        return start
+        operator = self.find(name)
+        if operator is None:
+            raise _unknown(name)
+        return operator
 
     @property
     def base(self) -> StateSource | None:
@@ -300,9 +301,10 @@ class Dispatcher:
 
         An empty text for an unknown operator.
         """
-        if name not in self:
+        seen = self._registry.find(name) or self._waiting(name)
+        if seen is None:
             return ""
-        seen, fallbacks = self.seen(name), self._registry.now.fallbacks
+        fallbacks = self._registry.now.fallbacks
         return plan(self.layout, seen.registered, fallbacks.bits).dump(seen.texts, fallbacks.texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[RuleStep, ...]]:
@@ -339,6 +341,11 @@ class Dispatcher:
         return self.layout.keys_in(bits)
 
     # inside
+
+    def _waiting(self, name: OperatorName) -> WaitingOperator | None:
+        if self._base is None or not self._registry.waits(name):
+            return None
+        return WaitingOperator(name, self._base, self.layout)
 
     def _table(self, seen: Operator | WaitingOperator) -> Table:
         fallbacks = self._registry.now.fallbacks
@@ -422,6 +429,10 @@ class Dispatcher:
         operator.holds -= 1
         if operator.holds == 0:
             self._registry.remove(operator.name)
+
+
+def _unknown(name: OperatorName) -> Refused:
+    return Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
 
 
 def _captured(operator: Operator) -> Iterator[Kernel]:

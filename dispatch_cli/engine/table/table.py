@@ -64,7 +64,9 @@ def _decisions(layout: KeyLayout, registered: int, fallbacks: int) -> tuple[Deci
     """Decide every slot: once for each group of slots that only their own kernels and fallbacks tell apart."""
     decisions: list[Decision] = [MISSING] * len(layout.candidates)
     for candidates, slots in layout.alike:
-        without, with_fallback = (choose(candidates, registered, has_fallback) for has_fallback in (False, True))
+        without = with_fallback = choose(candidates, registered, has_fallback=False)
+        if without.rule is Rule.MISSING:
+            with_fallback = choose(candidates, registered, has_fallback=True)
         for slot in slots:
             decisions[slot] = with_fallback if fallbacks >> slot & 1 else without
     for slot in layout.slots_of(registered):
@@ -83,7 +85,7 @@ class Plan:
     def __init__(self, layout: KeyLayout, registered: int, fallbacks: int) -> None:
         self._slots = layout.universe.slots
         self.decisions = _decisions(layout, registered, fallbacks)
-        self._printed: tuple[Mapping[str, str], str] | None = None
+        self._printed: tuple[Mapping[str, str], list[tuple[str, list[str]]], str] | None = None
 
     @cached_property
     def counts(self) -> Mapping[Rule, int]:
@@ -114,20 +116,38 @@ class Plan:
         has one; the mapping must not change.
         """
         if self._printed is None or self._printed[0] is not fallbacks:
-            lines = (
-                f"{key}: {self._text(key, decision, fallbacks)} [{decision.rule.dump_text}]\n"
-                for key, decision in zip(self._slots, self.decisions, strict=True)
-                if decision.rule is not Rule.MISSING
-            )
-            self._printed = fallbacks, "".join(lines)
-        return self._printed[1] % texts
+            self._printed = fallbacks, *self._template(fallbacks)
+        _, runs, rest = self._printed
+        return "".join([texts[source].join(parts) for source, parts in runs]) + rest
 
-    @staticmethod
-    def _text(key: str, decision: Decision, fallbacks: Mapping[str, str]) -> str:
-        """The kernel of a slot in the template of a dump."""
-        if decision.source is not None:
-            return f"%({decision.source})s"
-        return (_WITHOUT_KERNEL.get(decision.rule) or fallbacks[key]).replace("%", "%%")
+    def _template(self, fallbacks: Mapping[str, str]) -> tuple[list[tuple[str, list[str]]], str]:
+        """A dump without the texts of the operator's kernels.
+
+        The keys whose kernels are printed, each with the parts of the dump between which the text of its kernel stands;
+        and the rest, which is the whole dump where no kernel is printed.
+        """
+        runs: list[tuple[str, list[str]]] = []
+        last, text = None, ""
+        for key, decision in zip(self._slots, self.decisions, strict=True):
+            rule, source = decision.rule, decision.source
+            if rule is Rule.MISSING:
+                continue
+            if source is None:
+                kernel = fallbacks[key] if rule is Rule.FALLBACK else _WITHOUT_KERNEL[rule]
+                text += f"{key}: {kernel} [{rule.dump_text}]\n"
+                continue
+            if source != last:
+                if runs:
+                    runs[-1][1].append(text)
+                    text = ""
+                last = source
+                runs.append((source, []))
+            runs[-1][1].append(f"{text}{key}: ")
+            text = f" [{rule.dump_text}]\n"
+        if runs:
+            runs[-1][1].append(text)
+            text = ""
+        return runs, text
 
 
 @lru_cache(maxsize=8192)
