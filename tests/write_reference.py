@@ -10,7 +10,8 @@ from pathlib import Path
 
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.checks_document import GROUPS, documentation_markdown
-from dispatch_cli.declarations.formats.format import FILE, RECORDS
+from dispatch_cli.declarations.formats.file_format import FILE
+from dispatch_cli.declarations.formats.format import RECORDS
 from dispatch_cli.declarations.formats.format_types import Field, Record
 
 ROOT = Path(__file__).parents[1]

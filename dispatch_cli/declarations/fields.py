@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.declarations.formats.format_types import Record, Type
 from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
-from dispatch_cli.model.conditions.condition import Condition, parse_condition
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import did_you_mean, similar, suggestion
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.conditions.condition import Condition
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -203,11 +206,13 @@ def parse_place(text: str) -> Span | None:
 
 def read_conditions(problems: Problems, known: dict[str, Condition], node: Node | None) -> tuple[Condition, ...]:
     """The conditions of a field ``when``; those that cannot be read are noted. known: those that were read before."""
-    return tuple(_conditions(problems, known, node))
+    return () if node is None else tuple(_conditions(problems, known, node))
 
 
-def _conditions(problems: Problems, known: dict[str, Condition], node: Node | None) -> Iterator[Condition]:
-    for item in scalars(problems, node, "a condition") if node is not None else ():
+def _conditions(problems: Problems, known: dict[str, Condition], node: Node) -> Iterator[Condition]:
+    from dispatch_cli.model.conditions.condition import parse_condition
+
+    for item in scalars(problems, node, "a condition"):
         text = word_of(problems, item)
         if text is None:
             continue

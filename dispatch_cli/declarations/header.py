@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases, universes
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.fields import is_true, read_record, scalars, word_of
-from dispatch_cli.declarations.formats.format import FILE, VERSION
+from dispatch_cli.declarations.formats.file_format import FILE, VERSION
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of

@@ -13,8 +13,7 @@ from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
-from dispatch_cli.declarations.formats.check_format import SUPPORT
-from dispatch_cli.declarations.formats.format import IMPORTED, VERSION
+from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
 from dispatch_cli.declarations.formats.operator_format import MAKERS
 from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
@@ -22,7 +21,6 @@ from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.toml_reader import read_table
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_files
@@ -465,6 +463,8 @@ class _Loader:
 
 def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
     """The promises of a project file, as a file of declarations with nothing else."""
+    from dispatch_cli.declarations.toml_reader import read_table
+
     problems, table = read_table(project, TABLE)
     if table is None:
         return problems, None

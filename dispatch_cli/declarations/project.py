@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, STDIN, SourceError, read_plain
-from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import is_in
 from dispatch_cli.model.problem import InputError, Problem
@@ -107,6 +106,8 @@ def _speaks(text: str) -> bool:
     """
     if TABLE not in text:
         return False
+    from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
+
     try:
         tool = parse_toml(text).get("tool")
     except TomlError:

@@ -18,7 +18,7 @@ from dispatch_cli.declarations.fields import (
     text_of,
     texts_of,
 )
-from dispatch_cli.declarations.formats.check_format import SUPPORT
+from dispatch_cli.declarations.formats.file_format import SUPPORT
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     NAME,

@@ -9,8 +9,6 @@ from dispatch_cli.declarations.formats.format_types import (
     Field,
     Record,
     choice,
-    list_of,
-    record,
     some,
 )
 from dispatch_cli.model.calls.support import PROMISED
@@ -84,7 +82,6 @@ PROMISE = Record(
         Field("reason", TEXT, "Why it is promised; findings show it."),
     ),
 )
-SUPPORT = Field("support", list_of(record("promise", "promises"), "promises"), "Promises that operators work.")
 SUPPRESSION = Record(
     "suppression",
     "a suppression",

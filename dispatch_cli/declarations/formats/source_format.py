@@ -12,7 +12,6 @@ from dispatch_cli.declarations.formats.format_types import (
     choice,
     list_of,
     map_of,
-    record,
 )
 
 REGISTERS = (
@@ -97,22 +96,5 @@ FUNCTION = Record(
             "The places of what it registers, as `FILE:LINE:COLUMN`. Findings about them name the function.",
             required=True,
         ),
-    ),
-)
-SECTIONS = (
-    Field(
-        "functions",
-        list_of(record("function"), "functions"),
-        "Functions in the sources that register something when they are called.",
-    ),
-    Field(
-        "undecided",
-        list_of(record("undecided"), "undecided registrations"),
-        "Registrations in the sources of which something is not known.",
-    ),
-    Field(
-        "not_understood",
-        list_of(record("not_understood"), "statements"),
-        "Statements in the sources that were not understood.",
     ),
 )

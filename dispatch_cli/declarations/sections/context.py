@@ -11,7 +11,6 @@ from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_pla
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.conditions.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
     Define,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.calls.guard import Guard
     from dispatch_cli.model.calls.support import Promise
     from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
+    from dispatch_cli.model.conditions.condition import Condition
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.schema import FunctionSchema
     from dispatch_cli.model.settings import Suppression
@@ -168,7 +168,11 @@ class FileContext:
 
     def _conditional(self, kernel: Kernel) -> Kernel:
         """A kernel with the conditions of what is being read."""
-        return kernel._replace(when=all_text(self.when)) if self.when else kernel
+        if not self.when:
+            return kernel
+        from dispatch_cli.model.conditions.condition import all_text
+
+        return kernel._replace(when=all_text(self.when))
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """True if a kernel was registered from Python, under conditions that can hold together with those of now."""

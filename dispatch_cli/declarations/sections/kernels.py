@@ -9,11 +9,10 @@ from dispatch_cli.declarations.formats.kernel_format import FAKE_IMPL, FALLTHROU
 from dispatch_cli.declarations.formats.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.sections.python_functions import read_body, read_redispatches, read_wraps
 from dispatch_cli.declarations.sections.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
-from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
+from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
@@ -31,6 +30,7 @@ NAME_OF_A_KERNEL = (
 """The value expected where a kernel is named, and a hint for what else may have been meant."""
 _NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
 _RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
+_OF_FUNCTION = ("redispatches", "wraps", "body")
 _FLAGS = ("no_decomposition", "zero_dim_counts", "side_effects")
 
 
@@ -83,7 +83,7 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     python = is_true(values.get("python")) is True
     boxed, unboxed = is_true(values.get("boxed")), is_true(values.get("unboxed"))
     span = problems.span(node)
-    redispatches = read_redispatches(problems, context.keys, values.get("redispatches"))
+    redispatches, wraps, body = _said_of_function(context, values)
     if falls_through:
         if redispatches is not None:
             message = "a fallthrough never runs, so it cannot redispatch"
@@ -102,10 +102,21 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
         _note_redispatch(context, name, redispatches, values["redispatches"] or node)
-    wraps = read_wraps(problems, values.get("wraps"))
-    body = read_body(problems, values.get("body"))
     boxed = boxed is not False
     return Kernel(debug, name, signature, boxed, unboxed, False, python, span, redispatches, wraps=wraps, body=body)
+
+
+def _said_of_function(
+    context: FileContext, values: Values
+) -> tuple[Redispatch | None, Wrapped | None, FunctionBody | None]:
+    """The redispatch, the wrapper and the body of a kernel's function, as far as its fields say them."""
+    if values.keys().isdisjoint(_OF_FUNCTION):
+        return None, None, None
+    from dispatch_cli.declarations.sections.python_functions import read_body, read_redispatches, read_wraps
+
+    redispatches = read_redispatches(context.problems, context.keys, values.get("redispatches"))
+    wraps = read_wraps(context.problems, values.get("wraps"))
+    return redispatches, wraps, read_body(context.problems, values.get("body"))
 
 
 def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, node: Node) -> None:
@@ -180,4 +191,4 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, F
             "bad-value", "a fake implementation with 'missing: true' has no function", values["missing"] or node
         )
     fake = FakeImpl(function, source, is_true(values.get("allow_override")))
-    return fake, debug, read_body(problems, values.get("body"))
+    return fake, debug, _said_of_function(context, values)[2]

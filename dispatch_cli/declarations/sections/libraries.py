@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
-from dispatch_cli.declarations.formats.format import NO_FALLBACKS
+from dispatch_cli.declarations.formats.file_format import NO_FALLBACKS
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
 from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
 from dispatch_cli.declarations.sections.context import FileContext
