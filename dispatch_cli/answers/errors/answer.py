@@ -12,7 +12,7 @@ from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
 from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, filled
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
-from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_handled
+from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
@@ -31,8 +31,8 @@ TELL_THE_AUTHOR = (
 UNNAMED_OPERATOR = OperatorName("the operator")
 """In place of the name in a text that names a key alone."""
 HANDLED = (
-    "This is an earlier error: while it was handled, another one was raised, of which no sentence is known here. "
-    "They need not have the same cause."
+    "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
+    "the same cause."
 )
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
@@ -107,7 +107,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         report = replace(report, facts=tuple(_of_files(state.dispatcher.names(), str(name))))
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
-    if is_handled(pasted.text, first):
+    if not is_warning(first) and all(error.earlier or is_warning(error) for error in pasted.errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
 

@@ -77,7 +77,7 @@ def _operator(groups: dict[str, str]) -> str | None:
     if named is None:
         return None
     if "namespace" in groups and "::" not in named:
-        named = f"{groups['namespace']}::{named}"
+        named = ".".join([f"{groups['namespace']}::{named}", *([groups["overload"]] if "overload" in groups else [])])
     return str(OperatorName.parse_printed(named)) or None
 
 

@@ -54,7 +54,7 @@ class ErrorText(NamedTuple):
     operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
     prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
     none. details: what else it names, by the names of `template.HOLES`. available_cut: the text ends inside of the
-    list.
+    list. earlier: another error came after it that is not its effect, and ended the program.
     """
 
     kind: str
@@ -65,6 +65,7 @@ class ErrorText(NamedTuple):
     available: tuple[str, ...] | None
     details: tuple[tuple[str, str], ...] = ()
     available_cut: bool = False
+    earlier: bool = False
 
 
 _NAMED = r"(?:Error|Exception|Warning|Unsupported|Failed)[:(]"
@@ -119,37 +120,25 @@ def find_errors(text: str) -> list[ErrorText]:
             errors = _read([(1, _HARD_BREAK.sub("", broken))], NO_GAP) or errors
     named = {error.kind for error in errors if error.operator is not None}
     errors = [error for error in errors if error.operator or error.kind not in named]
+    of_end = [error for error in errors if not (error.earlier or is_warning(error))]
     known = [error for error in errors if not MESSAGES[error.kind].general]
-    errors = errors if all(map(_is_warning, known)) else known
-    handled = max(_handled_to(text), _earlier_to(text))
-    last = {error.kind for error in errors if error.line > handled and not _is_warning(error)}
-    causes = _NOT_LOADED if last == {"not-defined"} else frozenset()
-    return sorted(errors, key=lambda error: (_is_warning(error), error.line <= handled and error.kind not in causes))
+    if not all(map(is_warning, known)):
+        # a general sentence is that of the exception around another, or of the error that ended the program
+        errors = [*known, *(of_end if all(MESSAGES[error.kind].general for error in of_end) else ())]
+    causes = _NOT_LOADED if {error.kind for error in of_end} == {"not-defined"} else frozenset()
+    return sorted(errors, key=lambda error: (is_warning(error), error.earlier and error.kind not in causes))
 
 
 def _names(errors: list[ErrorText]) -> list[tuple[object, ...]]:
     return [(error.kind, error.operator, error.key, error.details, error.available) for error in errors]
 
 
-def _handled_to(text: str) -> int:
-    """The line up to which errors were handled: one that came after them ended the program."""
-    return text.count("\n", 0, text.rfind(_HANDLING)) + 1 if _HANDLING in text else 0
-
-
-def _earlier_to(text: str) -> int:
-    """The line before the last traceback, unless that is of the effect of an error before it."""
+def _start_of_end(text: str) -> int:
+    """Offset from which a text is about the error that ended the program; those before it are not its causes."""
     start = text.rfind(_TRACEBACK)
     before = text.rfind(_TRACEBACK, 0, max(start, 0))
-    if before < 0 or _DIRECT_CAUSE in text[before:start]:
-        return 0
-    return text.count("\n", 0, start) + 1
-
-
-def is_handled(text: str, error: ErrorText) -> bool:
-    """True for an error that was handled when another one was raised, of which no sentence is known."""
-    if _is_warning(error) or error.line > _handled_to(text):
-        return False
-    return not any(not _is_warning(later) for later in find_errors(text[text.rfind(_HANDLING) :]))
+    is_apart = before >= 0 and _DIRECT_CAUSE not in text[before:start]
+    return max(text.rfind(_HANDLING), start if is_apart else 0)
 
 
 def lines_of_table(text: str) -> int:
@@ -157,7 +146,7 @@ def lines_of_table(text: str) -> int:
     return sum(1 for _ in dump_lines(plain([*enumerate(uncoloured(text).split("\n"))]).text))
 
 
-def _is_warning(error: ErrorText) -> bool:
+def is_warning(error: ErrorText) -> bool:
     """True for a warning; a call for which vmap falls back to a loop is warned about, and succeeds."""
     return MESSAGES[error.kind].warning or any(name in ("loops", "warned") for name, _ in error.details)
 
@@ -168,6 +157,7 @@ def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:
     text = shown.text
     ordered = _apart(text, gap)
     starts = [match.start for match in ordered] + [len(text)]
+    end_at = _start_of_end(text)
     errors: dict[tuple[object, ...], ErrorText] = {}
     for position, match in enumerate(ordered):
         kind, _, start, end, operator, key, details = match
@@ -178,9 +168,11 @@ def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:
             rest = text[end : starts[position + 1]]
             available, cut = _available(rest)
             table = dict(dump_lines(rest)), available
-            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut)
+            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut, start < end_at)
             if len(errors) == MAX_ERRORS:
                 break
+        elif start > end_at:
+            errors[what] = errors[what]._replace(earlier=False)
     return [*errors.values()]
 
 

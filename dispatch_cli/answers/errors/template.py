@@ -138,12 +138,16 @@ HOLES = {
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
-    "written_function": r"(?<![\w.])(?P<function>(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b)[\w.:~]{1,300})",
+    "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b)"
+    r"(?P<function>[\w.:~]{1,300})",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d)",
-    # the class of an operator's formula: namespace and name can be told apart where neither has an underscore
+    # the class of an operator's formula: namespace, name and overload can be told apart where none has an underscore
     "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
-    r"|(?P<function>\w{1,200}?))_defaultBackward",
+    r"_(?:default|(?P<overload>[^\W_]{1,60}))|(?P<function>\w{1,200}?)(?:_default)?)Backward\b",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
+    # what PyTorch's checks compare: other packages compare what is no tensor
+    "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
+    r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
     # a condition has more than a symbol
     "symbol_alone": r"[a-z]{1,3}\d{1,6}(?=\s{1,40}\()",
     "bool_dtype": r"(?P<dtype>bool)",

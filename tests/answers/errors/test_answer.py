@@ -174,6 +174,35 @@ def test_the_error_that_ended_the_program_is_explained_or_its_cause(between: str
     assert (report.kind, [error.kind for error in report.others]) == (explained, [other])
 
 
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [("AttributeError: 'Tensor' object has no attribute 'foo'", "no-attribute"), ("KeyError: 'x'", "no-kernel")],
+)
+def test_the_error_that_ended_the_program_is_explained_or_said_to_be_unknown(end: str, kind: str) -> None:
+    log = "\ntrying again\n".join(
+        f'Traceback (most recent call last):\n  File "f.py", line 3, in f\n{t}' for t in (FIRST, end)
+    )
+    report = answered(log)
+    assert report.kind == kind
+    assert ("handled" in [fact.kind for fact in report.facts]) is (kind == "no-kernel")
+    assert [error.kind for error in report.others] == ([] if kind == "no-kernel" else ["no-kernel"])
+
+
+@pytest.mark.parametrize(("device", "lacks_mkl"), [("CPU", True), ("CUDA", False)])
+def test_only_products_on_the_cpu_lack_mkl(device: str, lacks_mkl: bool) -> None:
+    text = (
+        f"RuntimeError: addmm: computation on {device} is not implemented for SparseCsr + Strided @ Strided without MKL"
+    )
+    assert ("MKL" in answered(text).says) is lacks_mkl
+
+
+@pytest.mark.parametrize("name", ["Tensor", "Parameter"])
+def test_attributes_that_parameters_lack_are_those_of_tensors(name: str) -> None:
+    assert (
+        answered(f"AttributeError: '{name}' object has no attribute 'ndim'").says == "a tensor has no attribute `ndim`"
+    )
+
+
 def test_autocast_is_advised_for_the_dtypes_that_it_converts() -> None:
     text = "RuntimeError: expected scalar type {} but found Float"
     assert any("custom_fwd" in step for step in answered(text.format("Half")).user)
@@ -296,14 +325,30 @@ def test_a_shape_that_fails_under_compile_is_one_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("backward", "whose"), [("mylib_f", "mylib::f"), ("my_lib_my_f", "my_lib_my_f")], ids=["parts", "no-parts"]
+    ("backward", "whose"),
+    [
+        ("mylib_f_default", "mylib::f"),
+        ("mylib_f_Tensor", "mylib::f.Tensor"),
+        ("my_lib_my_f_default", "my_lib_my_f"),
+        ("mylib_f_Tensor_x", "mylib_f_Tensor_x"),
+    ],
 )
 def test_the_formula_of_an_operator_is_named_without_pytorchs_own_count(backward: str, whose: str) -> None:
     says = answered(
-        f"RuntimeError: function GeneratedBackwardFor_{backward}_defaultBackward returned an incorrect number of "
+        f"RuntimeError: function GeneratedBackwardFor_{backward}Backward returned an incorrect number of "
         "gradients (expected 3, got 2)"
     ).says
     assert says == f"the backward of {whose} returns gradients that do not fit"
+
+
+def test_one_gradient_too_many_of_a_formula_may_be_at_the_place_of_no_argument() -> None:
+    """PyTorch adds a last one, None, and removes all None behind that of the last argument (live 2.13)."""
+    report = answered(
+        "RuntimeError: function GeneratedBackwardFor_mylib_f_defaultBackward returned a gradient different than None "
+        "at position 2, but the corresponding forward input was not a Variable"
+    )
+    assert report.says.endswith("there is one for an argument that is no tensor, or one too many")
+    assert any("fewer arguments" in step for step in report.author)
 
 
 def test_the_place_of_a_block_with_another_namespace_is_told() -> None:

@@ -60,6 +60,12 @@ def answered(text: str) -> ErrorReport:
         "NotImplementedError: eval is only implemented for `vectorize=True` in pandas eval",
         "ImportError: Numpy is not available, please install it",
         "cupy_backends.cuda.api.runtime.CUDARuntimeError: no kernel image is available for execution on the device",
+        # sentences that programs without tensors have too
+        "ValueError: all columns must have the same dtype",
+        "RuntimeError: all partitions must be on the same device",
+        "TypeError: keys and values should have the same dtype",
+        "ValueError: idx must be an int tensor",
+        "RuntimeError: log files must be on the current device",
         # lines around an error, and frames that each call passes
         "tensor on device cuda: vmap, DTensor, torch.compile(f)\nRuntimeError: no such entry",
         FRAME.format("_compile.py", "no such entry"),

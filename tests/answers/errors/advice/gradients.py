@@ -7,6 +7,7 @@ from torch.autograd import forward_ad
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tests.answers.errors.advice.fakes import clone_op
+from tests.answers.errors.advice.slots import define
 from tests.answers.errors.advice.trial import tries, untried
 
 
@@ -57,6 +58,13 @@ def gradient_of_a_number(advice):
             return g * 3, None if advice else g
 
     Times.apply(training(1.0, 2.0), 3).sum().backward()
+
+
+@tries("wrong-gradients", "leave that gradient out")
+def gradient_too_many(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x * 2)
+    torch.library.register_autograd("t::f", lambda ctx, g: g * 2 if advice else (g * 2, g))
+    op(training(1.0, 2.0)).sum().backward()
 
 
 @tries("wrong-gradients", "Let `backward` return gradients of the shape, dtype and device")

@@ -383,8 +383,6 @@ def lengths_on_another_device(advice):
 
 
 untried("mixed-devices", "DataParallel copies a module", GPU)
-untried("mixed-dtypes", "Convert it: `x.int()`", "needs an extension")
-untried("no-stub", "Use float32: `x.float()`, `model.float()`", "needs an older CPU")
 untried("not-built", "Move the tensors to the GPU; if they are there", GPU)
 
 
