@@ -1,4 +1,8 @@
-"""The application: operators at the left, views, and the command line that prints what is shown."""
+"""The application: operators at the left, views, and the command line that prints what is shown.
+
+Its parts are widgets (`Operators`, `PaneStage`, the bars) and data (`Session`, `Visits`, `WatchedFiles`), none of which
+knows the application: widgets post messages, which are handled here.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,32 @@ import gc
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import ComposeResult, SystemCommand
+from textual import on
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.events import DescendantFocus, Resize
+from textual.events import AppFocus, DescendantFocus
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.reactive import Reactive
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.theme import BUILTIN_THEMES
-from textual.widget import Widget
+from textual.timer import Timer
+from textual.widgets import Input
 
-from dispatch_cli.explore.files import FilesApp
-from dispatch_cli.explore.going import Going, VisitedPlace, Visits
-from dispatch_cli.explore.operators.catalogue import spot_of
+from dispatch_cli.engine.state import State
+from dispatch_cli.explore.files import WatchedFiles
+from dispatch_cli.explore.operators.catalogue import Catalogue, Marked, spot_of
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.trying import TO_SAVE, Trying
+from dispatch_cli.explore.session import CannotRead, PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
 from dispatch_cli.explore.views.pane import Pane
-from dispatch_cli.explore.views.stage import PaneStage
+from dispatch_cli.explore.views.stage import WIDE, PaneStage
+from dispatch_cli.explore.visits import VisitedPlace, Visits
 from dispatch_cli.render.printed import safe_lines
 
 if TYPE_CHECKING:
@@ -39,33 +45,23 @@ if TYPE_CHECKING:
 
 THEMES = sorted(BUILTIN_THEMES)
 """The colours that the application can have."""
-WIDE = 150
-"""Columns from which table and slot stand beside each other."""
 NARROW = 100
 """Columns below which the list of operators makes room for the view that has the focus."""
-TINY = 56
-"""Columns below which the list has the whole width, as long as no view has the focus."""
-_WIDTHS = [(0, "-tiny"), (TINY, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]
+SOON = 0.04
+"""Seconds for which the cursor of the list rests until views follow it."""
+TO_SAVE = "(w writes this file)"
+"""Remark of a command line that names the changes while they are not saved."""
 
 
-class ExploreScreen(Screen[None]):
-    """The screen. Keys that come before anything else has happened go to the list."""
-
-    AUTO_FOCUS = "OperatorList"
-    # textual would paint the whole screen for it; widgets paint themselves where they get the focus and lose it
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-
-
-class ExploreApp(Going, Trying, FilesApp):
+class ExploreApp(App[None]):
     """The explorer of a state."""
 
     TITLE = "dispatch-cli"
+    AUTO_FOCUS = "OperatorList, ModalScreen *"
     CSS = """
     #body { height: 1fr; }
-    .-short Crumb { display: none; }
-    .-tiny Operators { width: 100%; }
     .-narrow Operators { width: 28; }
-    .-tiny.-in-view Operators, .-narrow.-in-view Operators { display: none; }
+    .-narrow.-in-view Operators { display: none; }
     .-wide Operators { width: 44; }
     .-narrow TablePane > .below { height: 4; }
     ToastRack { margin-bottom: 4; scrollbar-size-vertical: 0; }
@@ -73,8 +69,7 @@ class ExploreApp(Going, Trying, FilesApp):
     ExploreApp:nocolor .input--cursor { text-style: reverse; }
     ExploreApp:nocolor .input--placeholder { text-style: dim; }
     """
-    HORIZONTAL_BREAKPOINTS = _WIDTHS
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-high")]  # noqa: RUF012  (textual's way)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
         # done before the next key is looked at, which can be there already
         Binding(
@@ -88,6 +83,10 @@ class ExploreApp(Going, Trying, FilesApp):
         Binding("o", "operators", "To the list of operators", show=False),
         Binding("escape", "back", "Back to where you were before", show=False),
         Binding("backspace,alt+left", "back", "Back to where you were before", show=False),
+        Binding("f5", "read_again", "Read the files again", show=False),
+        Binding("u", "undo", "Undo", tooltip="Undo the last change on trial"),
+        Binding("ctrl+r", "redo", "Redo", tooltip="Redo the change that was undone"),
+        Binding("w", "write", "Write", tooltip="Write the changes on trial as a declaration file"),
         Binding("y", "copy", "Copy", tooltip="Copy the command line at the bottom"),
         Binding("ctrl+z", "suspend_process", "Suspend the program: fg in the shell continues it", show=False),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="Help: keys and marks of the view in front"),
@@ -99,17 +98,36 @@ class ExploreApp(Going, Trying, FilesApp):
         super().__init__()
         self.session = session
         self.operators = Operators(session, id="operators")
-        self.catalogue = self.operators.catalogue
-        self.stage = PaneStage(session, id="stage")
-        self.front = front
         if session.trace is not None:
-            self.front = TRACE.id
+            front = TRACE.id
             self.bind(TRACE.key, f"pane('{TRACE.id}')", description=TRACE.title, show=False)
         first = self.operators.list.entry
-        is_listed = session.trace is None
-        self.visits = Visits(VisitedPlace(spot_of(first) if first is not None else Spot(), self.front, is_listed))
+        spot = spot_of(first) if first is not None else Spot()
+        self.visits = Visits(VisitedPlace(spot, front, listed=session.trace is None))
+        self.stage = PaneStage(session, front, spot, id="stage")
+        self.files = WatchedFiles()
         self.tabs, self.crumb = Tabs([*self.stage.entries.values()]), Crumb()
         self.command_bar = CommandBar()
+        self._following: Timer | None = None
+        self._asked_to_leave: State | None = None  # the state in which the user was told that it is not written
+
+    @property
+    def spot(self) -> Spot:
+        """Current spot of the user."""
+        return self.visits.here.spot
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The operators that can be chosen."""
+        return self.operators.catalogue
+
+    @property
+    def answer(self) -> PaneAnswer | None:
+        """Answer that the view in front shows."""
+        view = self.stage.front_view
+        return None if view is None else view.answer
+
+    # textual's
 
     def notify(
         self,
@@ -128,14 +146,23 @@ class ExploreApp(Going, Trying, FilesApp):
         filters = super().get_line_filters()
         return [*(old for old in filters if not isinstance(old, Monochrome)), NoColor()] if self.no_color else filters
 
-    def get_default_screen(self) -> Screen[Any]:
-        return ExploreScreen(id="_default")
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """textual's. Keys for changes are there when they have something to do. Where a text is typed, the key of the
+        search is a letter; a screen in front keeps all keys.
+        """
+        if action in ("undo", "redo", "write"):
+            return self._can_change(action)
+        if action in ("search", "command_palette") and isinstance(self.screen, ModalScreen):
+            return False
+        return not (action == "search" and isinstance(self.focused, Input))
+
+    def _can_change(self, action: str) -> bool:
+        if not self.session.has_tried:
+            return False
+        tried = self.session.whatif
+        return {"undo": tried.can_undo, "redo": tried.can_redo, "write": bool(tried.changes)}[action]
 
     def compose(self) -> ComposeResult:
-        self.is_wide = self.size.width >= WIDE
-        shown = self.stage.beside(self.front, self.is_wide) if self.front else ()
-        self.tabs.show(shown)
-        self.stage.begin(shown, self.spot)
         yield self.tabs
         yield self.crumb
         with Horizontal(id="body"):
@@ -144,44 +171,141 @@ class ExploreApp(Going, Trying, FilesApp):
         yield self.command_bar
         yield KeyBar()
 
-    def on_mount(self) -> None:
-        if not self.visits.here.listed:
-            self.call_after_refresh(self.stage.focus_on, self.front)
-        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
-        self.show_command()
-        if not self.is_headless:
-            self.end_with_the_terminal()
-
-    def end_with_the_terminal(self) -> None:
-        """Leave as by a key when the terminal goes, with SIGHUP or without, or when the process is told to end.
+    def on_load(self) -> None:
+        """Leave as by a key when the process is told to end; textual leaves the terminal as it is then.
 
         An exception from a signal, amid textual's own end, could leave its thread of input running for ever.
         """
-        self.set_interval(1, lambda: None if os.isatty(0) else self.exit())
         for number in [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]:
-            if signal.getsignal(number) is not signal.SIG_IGN:
+            if not self.is_headless and signal.getsignal(number) is not signal.SIG_IGN:
                 with suppress(NotImplementedError):  # on Windows
                     asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
-    async def on_resize(self, event: Resize) -> None:
-        wide = event.size.width >= WIDE
-        if wide != self.is_wide and self.stage.is_mounted:
-            self.is_wide = wide
-            await self.to_front(self.front)
+    def on_mount(self) -> None:
+        if not self.visits.here.listed:
+            self.call_after_refresh(self.stage.focus_on, self.stage.front)
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
+        self.show_command()
+        self.call_after_refresh(lambda: self.files.read(self.session.files_read))
+        if not self.is_headless:  # the terminal can go without a signal
+            self.set_interval(1, lambda: None if os.isatty(0) else self.exit())
+
+    async def on_resize(self) -> None:
+        if self.stage.is_mounted:
+            await self.stage.show(self.stage.front, self.spot)
+            self.show_command()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """The list makes room on a narrow screen; of two views, the one with the focus has the command line."""
         name = self.stage.id_of(event.widget)
         self.screen.set_class(name is not None, "-in-view")
-        if name is not None and name != self.front and name in self.stage.shown:
-            self.front = name
+        if name is not None and name in self.stage.shown:
+            self.stage.front = name
         self.show_command()
 
-    # what is shown
+    # where the user is
+
+    @on(OperatorList.Moved, "#operator-list")
+    def _cursor_moved(self, message: OperatorList.Moved) -> None:
+        """The cursor of the list is at another operator."""
+        self.visits.move(VisitedPlace(spot_of(message.target), self.stage.front))
+        if self._following is not None:
+            self._following.stop()
+        self._following = self.set_timer(SOON, self._follow)
+
+    def _follow(self) -> None:
+        """Show the operator under the cursor, unless the end came first. Whatever that changes is in one frame."""
+        if self.is_running:
+            self.stage.open_all(self.spot)
+            self.show_command()
+
+    @on(OperatorList.Opened, "#operator-list")
+    async def _operator_opened(self, message: OperatorList.Opened) -> None:
+        spot = spot_of(message.target)
+        self.visits.move(VisitedPlace(spot, self.stage.front))
+        await self.go(spot, self.stage.front)
+
+    async def on_pane_went(self, message: Pane.Went) -> None:
+        message.stop()
+        await self.go(message.spot, message.pane, message.view)
+
+    async def go(self, spot: Spot, pane: str | None = None, sender: Pane | None = None) -> None:
+        """Go to a place. sender: the view that says so, which shows the place already if it stays in front."""
+        here = self.visits.here
+        if pane is not None and pane in self.stage.entries:
+            self.visits.go(VisitedPlace(spot, pane, False))
+            await self._arrive()
+            return
+        same = spot.operator == here.spot.operator and spot.higher_order == here.spot.higher_order
+        visit = VisitedPlace(spot, self.stage.front, here.listed)
+        (self.visits.move if same else self.visits.go)(visit)
+        self._show_in_list(spot)
+        if spot != here.spot:
+            self.stage.open_all(spot, sender)
+
+    async def _arrive(self) -> None:
+        """Show where the user is, after going there or back."""
+        visit = self.visits.here
+        self._show_in_list(visit.spot)
+        await self.stage.show(visit.pane, visit.spot)
+        self.show_command()
+        if visit.listed:
+            self.action_operators()
+        else:
+            self.stage.focus_on(visit.pane)
+
+    def _show_in_list(self, spot: Spot) -> None:
+        number = self.catalogue.number_of(spot)
+        if number is not None:
+            self.operators.list.show(number)
+
+    async def action_pane(self, pane: str) -> None:
+        """Bring a view to the front, and the focus to it."""
+        await self.go(self.spot, pane)
+
+    async def action_back(self) -> None:
+        if self.visits.back():
+            await self._arrive()
+        else:
+            self.action_operators()
+
+    def action_mark(self, name: str) -> None:
+        """List only operators with a mark."""
+        self.operators.filter(Marked[name])
+
+    def action_operators(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.screen.set_focus(self.operators.list)
+
+    def action_search(self) -> None:
+        self.screen.remove_class("-in-view")
+        self.screen.set_focus(self.operators.input)
+
+    # the command line of what is shown
 
     def on_pane_answered(self, message: Pane.Answered) -> None:
         message.stop()
         self.show_command()
+
+    def show_command(self) -> None:
+        """Show the view in front, where it is, and its command line."""
+        stage, spot, view = self.stage, self.spot, self.stage.front_view
+        self.tabs.show(stage.shown, stage.front)
+        name = spot.higher_order if spot.operator is None else str(spot.operator)
+        self.crumb.show(stage.entries[stage.front].title, name, spot.key, self.session.title)
+        answer = self.answer
+        if view is None or (answer is None and view.waits_for):
+            self.command_bar.show("", "" if view is None else view.waits_for)
+            return
+        names_it = answer is not None and self.session.unsaved and self.session.whatif.path in answer.command
+        notes = filter(None, (view.remark, TO_SAVE * names_it))
+        self.command_bar.show("" if answer is None else command_line(answer), "  ".join(notes))
+
+    def action_copy(self) -> None:
+        """Copy the command line of the view in front."""
+        copy_command(self, self.answer)
+
+    # changes on trial
 
     async def on_pane_edited(self, message: Pane.Edited) -> None:
         """The state is another one: whatever is shown is made anew."""
@@ -189,42 +313,101 @@ class ExploreApp(Going, Trying, FilesApp):
         self.state_changed()
 
     def state_changed(self) -> None:
+        """Make all that is shown anew."""
         self.stage.open_all(self.spot)
         self.operators.marks_changed()
         self.show_command()
         self.refresh_bindings()
 
-    def files_read(self, other_keys: bool) -> None:
-        self.operators.read_again()
-        self.catalogue = self.operators.catalogue
-        if other_keys:
-            self.call_later(self.stage.renew, self.spot)
-        self.state_changed()
+    def action_undo(self) -> None:
+        """Go back by one change."""
+        if self.session.whatif.undo():
+            self.state_changed()
 
-    @property
-    def answer(self) -> PaneAnswer | None:
-        """Answer that the view in front shows."""
-        view = self.stage.views.get(self.front)
-        return view.answer if isinstance(view, Pane) else None
+    def action_redo(self) -> None:
+        """Take back an undo."""
+        if self.session.whatif.redo():
+            self.state_changed()
 
-    def show_command(self) -> None:
-        answer, view = self.answer, self.stage.views.get(self.front)
-        self.tabs.lead(self.front)
-        spot = self.spot
-        name = spot.higher_order if spot.operator is None else str(spot.operator)
-        self.crumb.show(self.stage.entries[self.front].title, name, spot.key, self.session.title)
-        if answer is None and isinstance(view, Pane) and view.waits_for:
-            self.command_bar.show("", view.waits_for)
+    def action_write(self) -> None:
+        """Ask for a file, and write the changes to it."""
+        from dispatch_cli.explore.views.screens import Ask
+
+        asked = Ask("Write the changes to which file? enter writes, escape leaves", self.session.whatif.path)
+        self.push_screen(asked, self._write)
+
+    def _write(self, path: str | None) -> None:
+        from dispatch_cli.whatif.written import CannotSave
+
+        if not path:
             return
-        line = "" if answer is None else command_line(answer)
-        notes = [view.remark] if isinstance(view, Pane) and view.remark else []
-        names_it = answer is not None and self.session.unsaved and self.session.whatif.path in answer.command
-        notes += [TO_SAVE] if names_it else []
-        self.command_bar.show(line, "  ".join(notes))
+        try:
+            self.session.whatif.write(path)
+        except CannotSave as error:
+            self.notify(str(error), title="Not written", severity="error")
+            return
+        self.notify(f"Written: {path}.")
+        self.state_changed()  # the places of the changes can be in another file
 
-    def action_copy(self) -> None:
-        """Copy the command line of the view in front."""
-        copy_command(self, self.answer, is_shown=True)
+    async def action_quit(self) -> None:
+        """Leave; where changes are not written, only when asked again."""
+        if self.session.unsaved and self._asked_to_leave is not self.session.state:
+            self._asked_to_leave = self.session.state
+            self.notify("The changes are not written: w writes them, q again leaves.", severity="warning")
+            return
+        await super().action_quit()
+
+    # files
+
+    def on_pane_open_place(self, message: Pane.OpenPlace) -> None:
+        """Open a place in the editor; then files are read again that were changed there."""
+        from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
+
+        message.stop()
+        self.files.add(message.span.file)
+        try:
+            call = editor_call(message.span, os.environ)
+            with self.suspend() if call.in_terminal else nullcontext():
+                failure = run_editor(call)
+        except (CannotOpen, SuspendNotSupported) as why:
+            self.notify(str(why), title="Not opened", severity="warning")
+            return
+        if failure:
+            self.notify(failure, severity="warning")
+        if self.files.changed():
+            self.action_read_again()
+
+    def on_app_focus(self, _: AppFocus) -> None:
+        """The user comes back from another window: say which files have changed."""
+        if changed := self.files.changed():
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            self.notify(f"{changed[0]}{more} changed on disk: f5 reads the files again", severity="warning")
+
+    def action_read_again(self) -> None:
+        """Read the files again. Changes on trial stay where they can still be made."""
+        from dispatch_cli.explore.switch import change_text
+        from dispatch_cli.explore.views.screens import problems_screen
+
+        self.clear_notifications()
+        try:
+            left_out = self.session.read_again()
+        except CannotRead as error:
+            if error.problems:
+                self.push_screen(problems_screen(error.problems))
+            else:
+                self.notify(str(error), severity="warning")
+            return
+        self.files.read(self.session.files_read)
+        self.operators.read_again()
+        self.state_changed()
+        self.notify("The files were read again.")
+        if left_out:
+            texts = "\n".join(map(change_text, left_out))
+            self.notify(
+                f"These changes on trial cannot be made any more:\n{texts}", title="Left out", severity="warning"
+            )
+
+    # help
 
     def action_help_quit(self) -> None:
         """textual's, for ctrl+c: how to leave."""
@@ -235,9 +418,7 @@ class ExploreApp(Going, Trying, FilesApp):
         from dispatch_cli.explore.help import help_blocks
         from dispatch_cli.explore.views.screens import DocumentScreen
 
-        view = self.stage.views.get(self.front)
-        has_trace = self.session.trace is not None
-        blocks = help_blocks(self, view if isinstance(view, Pane) else None, has_trace)
+        blocks = help_blocks(type(self), self.stage.front_view, self.session.trace is not None)
         self.push_screen(DocumentScreen("Help: esc closes", blocks))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:

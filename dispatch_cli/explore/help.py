@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from dispatch_cli.explore.files import FilesApp
 from dispatch_cli.explore.operators.catalogue import CALLED, OWN
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes import PANES, panes_of
@@ -45,7 +43,7 @@ HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
+def help_blocks(app: type[DOMNode], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
     """The keys of the application, the list and the view in front. has_trace: a recording of a program is shown."""
     for title, rows in _sections(app, pane, has_trace):
         yield Paragraph(title, kind=ParagraphKind.SECTION)
@@ -53,14 +51,13 @@ def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> I
         yield Gap()
 
 
-def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
+def _sections(app: type[DOMNode], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
     if pane is not None:
         keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(type(node)))
         yield f"Keys in the view “{pane.TITLE}”", (*keys,)
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
     titles = {entry.title for entry in PANES}
-    everywhere = (row for row in key_rows(type(app)) if row[1] not in titles)
-    yield "Keys everywhere", (*dict.fromkeys((*key_rows(FilesApp), *everywhere)), *_OF_TEXTUAL)
+    yield "Keys everywhere", (*(row for row in key_rows(app) if row[1] not in titles), *_OF_TEXTUAL)
     yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
     yield "Keys in the list of operators", key_rows(OperatorList)
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))

@@ -198,5 +198,22 @@ def test_an_operator_without_a_schema_whose_overloads_have_one(tmp_path: Path) -
     sentence = f"aten::softmax lacks a schema; the overloads of that operator are {overloads}. Name one of these."
     assert sentence in advice
     near = call("explain", "aten::softmaxx", "PrivateUse1", str(file), "--base", "torch-2.15").out
-    first = near.partition("Advice: ")[2]
-    assert first.startswith("aten::softmaxx has kernels (PrivateUse1) and lacks a schema, and aten::")
+    assert "aten::softmaxx has kernels (PrivateUse1) and lacks a schema, and aten::" in near
+
+
+MISSPELT_KERNEL = """
+dispatch: 1
+operators:
+  - func: mylib::mul_add(Tensor a, Tensor b) -> Tensor
+  - {name: "mylib::muladd", dispatch: {CPU: mul_add_native}}
+"""
+
+
+def test_a_misspelt_registration_comes_before_general_advice(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(MISSPELT_KERNEL, encoding="utf-8")
+    for command in (["explain", "mylib::mul_add", "CPU", str(file)], ["resolve", "mylib::mul_add", str(file)]):
+        tensors = ["--tensor", "cpu", "--tensor", "cpu"] if command[0] == "resolve" else []
+        first, *others = call(*command, *tensors).out.split("Advice: ")[1:]
+        assert "mylib::muladd has kernels (CPU) and lacks a schema" in first
+        assert any(text.startswith("No kernel is registered at CPU") for text in others)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
 
@@ -57,15 +58,17 @@ def test_typing_finds_an_operator_and_the_view_follows() -> None:
 def test_back() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await app.go(ADD, "table")
-        app.stage.views["table"].post_message(Pane.Went(ADD._replace(key="CPU"), "slot"))
+        table = app.stage.views["table"]
+        assert isinstance(table, Pane)
+        table.went(ADD._replace(key="CPU"), "slot")
         await pilot.pause(0.1)
         await pilot.press("5")
         await pilot.pause()
-        places = [(app.spot.key, app.front)]
+        places = [(app.spot.key, app.stage.front)]
         for key in ("backspace", "escape"):
             await pilot.press(key)
             await pilot.pause()
-            places.append((app.spot.key, app.front))
+            places.append((app.spot.key, app.stage.front))
         assert places == [("CPU", "findings"), ("CPU", "slot"), (None, "table")]
 
     drive(session(), steps)
@@ -89,7 +92,7 @@ def test_an_error_in_a_view_is_shown_and_the_program_goes_on(monkeypatch: pytest
         await until(pilot, lambda: SHOWN in flat(screen_text(app)))
         await pilot.press("1", "o", "down")
         await pilot.pause(0.1)
-        assert app.front == "table"
+        assert app.stage.front == "table"
         assert app.spot == spot_of(app.catalogue.entries[1])
         fails.clear()
         await pilot.press("3")
@@ -124,7 +127,7 @@ def test_help_and_palette() -> None:
         await pilot.press("escape", "ctrl+p", *"view: slot")
         await until(pilot, lambda: best_command(app).startswith("View: Slot"))
         await pilot.press("enter")
-        await until(pilot, lambda: app.front == "slot")
+        await until(pilot, lambda: app.stage.front == "slot")
         await pilot.press("ctrl+p", *"slot after this")
         await until(pilot, lambda: best_command(app).startswith("Go to the slot after this one"))
         before = app.spot.key
@@ -147,11 +150,25 @@ def test_messages_are_no_markup() -> None:
     drive(session(), steps)
 
 
+SHOWS_ALTERNATE, LEAVES_ALTERNATE = b"\x1b[?1049h", b"\x1b[?1049l"
+"""Control sequences of terminals that go to the alternate screen, and back."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
-@pytest.mark.parametrize(("sent", "codes"), [((), {0}), (("SIGHUP",), {129}), (("SIGTERM", "SIGHUP"), {129, 143})])
-def test_the_program_ends_with_its_terminal(sent: tuple[str, ...], codes: set[int]) -> None:
-    """By signals, also where two come at once, and where none says so, as when the window of a remote shell goes."""
+@pytest.mark.parametrize(
+    ("shown", "sent", "codes"),
+    [
+        (b"stale::", (), {0}),
+        (b"stale::", ("SIGHUP",), {129}),
+        (b"stale::", ("SIGTERM", "SIGHUP"), {129, 143}),
+        (SHOWS_ALTERNATE, ("SIGTERM",), {143}),
+    ],
+)
+def test_the_program_ends_with_its_terminal(shown: bytes, sent: tuple[str, ...], codes: set[int]) -> None:
+    """By signals, also before the first frame and where two come at once, and where none says so, as when the window
+    of a remote shell goes. Where the terminal stays, the program leaves the alternate screen.
+    """
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "dispatch_cli", "explore", "examples/stale.yaml"]
     before = "SIG_DFL" if sent else "SIG_IGN"
@@ -161,15 +178,28 @@ def test_the_program_ends_with_its_terminal(sent: tuple[str, ...], codes: set[in
     ) as run:
         os.close(theirs)
         try:
-            while b"stale::" not in os.read(ours, 1 << 16):
-                pass
+            written = b""
+            while shown not in written:
+                written += os.read(ours, 1 << 16)
             for name in sent:
                 run.send_signal(getattr(signal, name))
             if not sent:
                 os.close(ours)
+            else:
+                written += all_of(ours)
+                assert written.rfind(LEAVES_ALTERNATE) > written.rfind(SHOWS_ALTERNATE)
             assert run.wait(timeout=60) in codes
         finally:
             run.kill()
+
+
+def all_of(terminal: int) -> bytes:
+    """All that is still written to a terminal, until nobody has it."""
+    parts = []
+    with suppress(OSError):  # on Linux, that is its end
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    return b"".join(parts)
 
 
 @pytest.mark.slow
@@ -181,13 +211,13 @@ def test_a_screen_in_front_keeps_all_keys(opening: list[str]) -> None:
         await app.go(ADD._replace(key="CPU"), "table")
         await pilot.press(*opening)
         await pilot.pause(0.1)
-        front, screen, entry = app.front, app.screen, app.operators.list.entry
+        front, screen, entry = app.stage.front, app.screen, app.operators.list.entry
         assert screen is not app.screen_stack[0]
         behind = app.screen_stack[0].focused
         await pilot.press("slash", "ctrl+p", *"12hxuwo", "f5", "down", "pagedown", "backspace", "alt+left")
         await pilot.pause(0.1)
         assert app.screen is screen
-        assert (app.front, app.operators.list.entry, app.screen_stack[0].focused) == (front, entry, behind)
+        assert (app.stage.front, app.operators.list.entry, app.screen_stack[0].focused) == (front, entry, behind)
         assert not app.operators.input.value
         assert not (app.session.has_tried and app.session.whatif.changes)
         await pilot.press("escape")

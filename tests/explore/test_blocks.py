@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
@@ -36,7 +36,9 @@ TABLE: TableBlock[int] = TableBlock(
 
 
 class Shown(App[None]):
-    """One widget, and what it told."""
+    """One widget, and what it told. Views have a key to open what is under the cursor."""
+
+    BINDINGS: ClassVar = [("enter", "open", "Open")]
 
     def __init__(self, view: LinesView) -> None:
         super().__init__()
@@ -46,6 +48,9 @@ class Shown(App[None]):
 
     def compose(self) -> ComposeResult:
         yield self.view
+
+    def action_open(self) -> None:
+        self.view.action_open()
 
     def on_lines_view_opened(self, message: LinesView.Opened) -> None:
         self.opened.append(message.target)

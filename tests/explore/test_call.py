@@ -172,6 +172,6 @@ def test_a_step_opens_its_slot_and_the_operator_that_it_calls() -> None:
         keys = [shown.choice(number).target.key for number in range(shown.choices())]
         assert keys.count("CPU") == 2  # its row, and its step
         await pilot.press("home", *["down"] * keys.index("CPU"), "enter")
-        await until(pilot, lambda: (app.front, app.spot.key) == ("slot", "CPU"))
+        await until(pilot, lambda: (app.stage.front, app.spot.key) == ("slot", "CPU"))
 
     drive(Session(newest(), BASE), steps, (80, 24))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.explore.files import CannotOpen, editor_call, run_editor
+from dispatch_cli.explore.editor import CannotOpen, editor_call, run_editor
 from dispatch_cli.model.span import Span
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_opened_is_said(environment: dict[str, str], file: str, s
     assert str(why.value).startswith(said)
 
 
-LEND = "import sys; from dispatch_cli.explore.files import *; print(run_editor(EditorCall((sys.argv[1],), True)))"
+LEND = "import sys; from dispatch_cli.explore.editor import *; print(run_editor(EditorCall((sys.argv[1],), True)))"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")

@@ -98,7 +98,7 @@ def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
     file.write_text(OPERATOR, encoding="utf-8")
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: app.changed_files() == [] and app._stamps)
+        await until(pilot, lambda: app.files.changed() == [] and app.files._stamps)
         app.post_message(AppFocus())
         await pilot.pause()
         assert not said(app)

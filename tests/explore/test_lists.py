@@ -20,10 +20,10 @@ from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import report_data
 from dispatch_cli.render.document import MatrixCell
 from tests.cli.support import call
@@ -48,7 +48,7 @@ def command(pane: Pane) -> str:
     return " ".join(pane.answer.command) if pane.answer is not None else ""
 
 
-def rows_of(pane: DocumentPane, kind: type[Row]) -> list[Row]:
+def rows_of(pane: Pane, kind: type[Row]) -> list[Row]:
     """The rows of a kind that are shown, which all open something."""
     targets = (pane.view.choice(number).target for number in range(pane.view.choices()))
     return [target for target in targets if isinstance(target, kind)]
@@ -140,6 +140,51 @@ def test_findings_of_an_operator() -> None:
         assert {finding.severity for finding in listed(pane)} == {Severity.ERROR}
 
     drive(Session(load_state([STALE]), (STALE,)), steps)
+
+
+LIBRARY_FINDING = """
+dispatch: 1
+extends: [torch-2.15]
+libraries:
+  - {kind: IMPL, namespace: mylib, dispatch_key: CPU, impl: {"mylib::gone": gone_cpu}}
+guards:
+  - {op: mylib::nothing, key: CPU, rule: kernel}
+"""
+
+
+def test_enter_never_opens_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a finding it goes to the slot; where the state has none, to the check's documentation. e is for the editor."""
+    opened: list[Span] = []
+    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
+    file = tmp_path / "a.yaml"
+    file.write_text(LIBRARY_FINDING, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        pane = app.query_one(FindingsPane)
+        await until(pilot, lambda: pane.answer is not None and pane.view.has_focus)
+        targets = [pane.view.choice(number).target for number in range(pane.view.choices())]
+        assert len(listed(pane)) > 1
+        for number, target in enumerate(targets):
+            pane.view.move_to(number)
+            await pilot.press("enter")
+            await until(pilot, lambda: app.stage.front != "findings" or len(app.screen_stack) == 2 or said(app))
+            if isinstance(target, tuple) and isinstance(target[0], Finding):
+                has_operator = target[0].operator == "mylib::gone"
+                assert (app.stage.front in ("slot", "table")) == has_operator
+                await pilot.press("escape")
+                await until(pilot, lambda: pane.view.has_focus)
+        assert not opened
+        pane.view.move_to(0)
+        await pilot.press("e")
+        await until(pilot, lambda: opened)
+
+    drive(Session(load_state([str(file)]), (str(file),)), steps)
+
+
+def said(app: ExploreApp) -> bool:
+    """True if there is a notice."""
+    return len(app._notifications) > 0
 
 
 def listed(pane: FindingsPane) -> list[Finding]:

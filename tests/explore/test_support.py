@@ -64,11 +64,11 @@ def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
         report = pane.answer.report if pane.answer is not None else None
         row = next(operator for operator in report.operators if operator.operator == NORMALIZE.operator)  # type: ignore[union-attr]
         await pilot.press("enter")
-        await until(pilot, lambda: app.front == "call")
+        await until(pilot, lambda: app.stage.front == "call")
         (calls,) = app.query(CallPane)
         assert (calls.draft.tensors, calls.draft.contexts) == row.cells[4].call[:2]
         assert "Batching rule not implemented" in screen_text(app)
         await pilot.press("escape")
-        await until(pilot, lambda: app.front == "support")
+        await until(pilot, lambda: app.stage.front == "support")
 
     drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))

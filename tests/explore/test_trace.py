@@ -108,9 +108,9 @@ def test_a_call_leads_to_the_table_of_its_operator_at_the_slot_of_its_first_kern
         assert {type(target) for target in opened} == {Spot}
         await pilot.press("enter")
         await until(pilot, lambda: (str(app.spot.operator), app.spot.key) == ("aten::linear", "AutocastCPU"))
-        assert app.front == "table"
+        assert app.stage.front == "table"
         await pilot.press("backspace")
-        await until(pilot, lambda: app.front == "trace" and pane.view.has_focus)
+        await until(pilot, lambda: app.stage.front == "trace" and pane.view.has_focus)
 
     drive(session_of(OWN), steps)
 

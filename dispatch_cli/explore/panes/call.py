@@ -25,7 +25,7 @@ from dispatch_cli.explore.answers.call import (
 )
 from dispatch_cli.explore.panes.call_line import CallLine, call_of, completions, line_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.render.printed import safe
@@ -35,7 +35,7 @@ _WORDS = 40
 """Words that are shown of those with which a call can go on."""
 
 
-class CallPane(DocumentPane):
+class CallPane(Pane):
     """A call that is typed, and its answer: the end, the steps, the keys, the thread and the mask."""
 
     TITLE = "Calls"
@@ -57,7 +57,7 @@ class CallPane(DocumentPane):
         self._drafts: dict[Spot, Draft] = {}
         self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
         self._state = session.state
-        self.line = CallLine(session.state.dispatcher.universe)
+        self.line = CallLine(session)
         self.following = Static(id="call-words", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -104,7 +104,7 @@ class CallPane(DocumentPane):
         if typed.operator is None:
             self._change(typed.draft)
             return
-        self.post_message(self.Went(self._spot_of(typed.operator)))
+        self.went(self._spot_of(typed.operator))
         self.open(self._spot_of(typed.operator))
         self._take(typed.draft)
 
@@ -119,9 +119,9 @@ class CallPane(DocumentPane):
     def go_to(self, target: Any) -> None:
         """Go to a slot, or to the operator that a kernel calls."""
         if target.operator is not None:
-            self.post_message(self.Went(Spot(target.operator)))
+            self.went(Spot(target.operator))
         else:
-            self.post_message(self.Went(self.spot._replace(key=target.key), "slot"))
+            self.went(self.spot._replace(key=target.key), "slot")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The line has the call that is answered, in full."""

@@ -19,6 +19,7 @@ from dispatch_cli.answers.resolve.call_words import (
     tensor_words,
 )
 from dispatch_cli.explore.answers.call import OPTIONS, Draft, call_arguments
+from dispatch_cli.explore.session import Session
 from dispatch_cli.model.calls.options import NO_OPTIONS
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import starting, suggestion
@@ -125,16 +126,21 @@ def _tensors(text: str) -> tuple[str, ...]:
         return ()
 
 
-class _Completion(Suggester):
-    def __init__(self, universe: Universe) -> None:
+class Completion(Suggester):
+    """The first way in which a line goes on."""
+
+    def __init__(self, session: Session) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
-        self._universe = universe
+        self._session = session
+
+    def first(self, value: str) -> str | None:
+        """The whole line then; None if there is none."""
+        lines = (line for _, line in completions(self._session.state.dispatcher.universe, value))
+        return next((line for line in lines if line.startswith(value) and line != value), None)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """textual's: the first way in which the line goes on; not before the first letter of a word."""
-        is_begun = value[-1:] not in ("", " ", "'", '"')
-        endings = (line for _, line in completions(self._universe, value) if line.startswith(value) and line != value)
-        return next(endings, None) if is_begun else None
+        """textual's. Before the first letter of a word, nothing is proposed."""
+        return None if value[-1:] in ("", " ", "'", '"') else self.first(value)
 
 
 class CallLine(Input):
@@ -146,11 +152,11 @@ class CallLine(Input):
         Binding("enter,escape", "submit", "To the answer", tooltip="From the call to its answer"),
     ]
 
-    def __init__(self, universe: Universe) -> None:
+    def __init__(self, session: Session) -> None:
+        self._completion = Completion(session)
         super().__init__(
-            compact=True, placeholder="--tensor 'cpu sparse'", select_on_focus=False, suggester=_Completion(universe)
+            compact=True, placeholder="--tensor 'cpu sparse'", select_on_focus=False, suggester=self._completion
         )
-        self._universe = universe
 
     def begin(self, part: str) -> None:
         """Begin another part, at the end."""
@@ -160,12 +166,8 @@ class CallLine(Input):
 
     def action_complete(self) -> None:
         """Take the first way in which the line goes on."""
-        if self.cursor_position < len(self.value):
-            raise SkipAction
-        following = next(
-            (line for _, line in completions(self._universe, self.value) if line.startswith(self.value)), None
-        )
-        if following is None or following == self.value:
+        following = self._completion.first(self.value) if self.cursor_position == len(self.value) else None
+        if following is None:
             raise SkipAction
         self.value = following
         self.action_end()

@@ -22,7 +22,7 @@ from dispatch_cli.explore.answers.changes import (
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.explore.switch import registration_beside
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.changes.change import Addition, Removal, Reordering
 from dispatch_cli.model.changes.registration_names import NamedRegistration
@@ -36,7 +36,7 @@ _KEYS: tuple[Column[LikelyKey], ...] = (
 )
 
 
-class ChangesPane(DocumentPane):
+class ChangesPane(Pane):
     """View “What if”: changes that are tried out."""
 
     TITLE = "What if"

@@ -15,7 +15,7 @@ from dispatch_cli.answers.shared.selection import select_names
 from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import open_cell
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import backend_keys
@@ -28,7 +28,7 @@ _BACKENDS: list[Column[CoveredBackend]] = [
 ]
 
 
-class CoveragePane(DocumentPane):
+class CoveragePane(Pane):
     """All backends as a picture, of which each cell opens the list of its operators; or one backend."""
 
     TITLE = "Coverage"

@@ -13,7 +13,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.differences import ComparedStates, Old, diff_answer, old_of, old_state, olds
 from dispatch_cli.explore.background import Step, snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -23,7 +23,7 @@ _WAYS = "t shows the differences of an operator whole."
 _OLDS: list[Column[Old]] = [Column("State", lambda row, _: row.name)]
 
 
-class DifferencesPane(DocumentPane):
+class DifferencesPane(Pane):
     """All that is different, or what is in an operator."""
 
     TITLE = "Changes"

@@ -21,7 +21,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.findings import findings_search
 from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import DocumentScreen
 from dispatch_cli.model.changes.edit import Edit
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
@@ -30,12 +30,13 @@ from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
 from dispatch_cli.render.printed import safe
 
 
-class FindingsPane(DocumentPane):
+class FindingsPane(Pane):
     """Findings of the checks, worst first. The target of a part: findings with one sentence."""
 
     TITLE = "Findings"
     FILTER = "severity, check, operator, key, place"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Slot", tooltip="Go to the slot of the finding, or its operator"),
         Binding("t", "this", "Operator", tooltip="Show only the findings of this operator, or all"),
         Binding("x", "fix", "Try fix", tooltip="Try the fix of the finding, where there is one"),
         Binding("d", "details", "Why", tooltip="Show what the check demands, and the fix"),
@@ -90,10 +91,12 @@ class FindingsPane(DocumentPane):
         return target[0].span if self._is_finding(target) else target
 
     def go_to(self, target: Any) -> None:
-        """Go to the slot of a finding, else its operator, else its place."""
-        if self._is_finding(target):
-            target = spot_of(self.session.state, target[0]) or target[0].span
-        super().go_to(target)
+        """Go to the slot of a finding, else its operator, else to the documentation of its check."""
+        spot = spot_of(self.session.state, target[0]) if self._is_finding(target) else target
+        if spot is None:
+            self.action_details()
+        else:
+            super().go_to(spot)
 
     def _is_finding(self, target: Any) -> bool:
         return isinstance(target, tuple) and isinstance(target[0], Finding)

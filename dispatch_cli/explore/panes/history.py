@@ -10,11 +10,11 @@ from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.explore.answers.differences import every_version, history_answer
 from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block
 
 
-class HistoryPane(DocumentPane):
+class HistoryPane(Pane):
     """The history of an operator."""
 
     TITLE = "History"

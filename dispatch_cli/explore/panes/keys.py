@@ -15,7 +15,7 @@ from dispatch_cli.answers.keys.registrations import KeyRegistrationsReport, Regi
 from dispatch_cli.answers.keys.report import UniverseReport, universe_report
 from dispatch_cli.explore.answers.call import answer_of_keys
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Column, MatrixCell, Paragraph, TableBlock
@@ -23,7 +23,7 @@ from dispatch_cli.render.document import Block, Column, MatrixCell, Paragraph, T
 _KEYS: list[Column[str]] = [Column("Key", lambda row, _: row)]
 
 
-class KeysPane(DocumentPane):
+class KeysPane(Pane):
     """All keys, one in detail, or the operators that have a kernel there."""
 
     TITLE = "Keys"

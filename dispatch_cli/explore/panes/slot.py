@@ -27,7 +27,7 @@ from dispatch_cli.explore.answers.slot import (
 from dispatch_cli.explore.answers.table import with_key
 from dispatch_cli.explore.session import PaneAnswer, Spot
 from dispatch_cli.explore.switch import filling, switched_off
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block
 
 QUIET = 0.12
@@ -40,7 +40,7 @@ STEP = 0.015
 """Seconds after which the search for advice lets keys pass."""
 
 
-class SlotPane(DocumentPane):
+class SlotPane(Pane):
     """The slot under the cursor."""
 
     TITLE = "Slot"
@@ -121,11 +121,11 @@ class SlotPane(DocumentPane):
             further = further_step(target)
             self.try_advice(target.edits, "" if further is None else f" Its second step is yours: {further}.")
         else:
-            self.action_edit()
+            super().go_to(target)
 
     def _go(self, key: str) -> None:
         self.open(self.spot._replace(key=key))
-        self.post_message(self.Went(self.spot))
+        self.went(self.spot)
 
     def action_next_slot(self, by: int) -> None:
         """The next slot of the table."""

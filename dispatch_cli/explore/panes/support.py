@@ -15,13 +15,13 @@ from dispatch_cli.explore.answers.table import operator_glob
 from dispatch_cli.explore.background import Step, snapshot
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import open_cell
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.calls.options import NO_OPTIONS
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind
 
 
-class SupportPane(DocumentPane):
+class SupportPane(Pane):
     """The matrix of the operators of the files; where there are none, that of the operator under the cursor."""
 
     TITLE = "Support"
@@ -61,7 +61,7 @@ class SupportPane(DocumentPane):
         operator = target.target[0]
         if operator != self.spot.operator:
             self.spot = Spot(operator)
-            self.post_message(self.Went(self.spot))
+            self.went(self.spot)
 
     def go_to(self, target: Any) -> None:
         """Go to the call under the cursor; where no single call shows it, to the table."""
@@ -72,7 +72,7 @@ class SupportPane(DocumentPane):
             return
         options = NO_OPTIONS._replace(**dict(argument.split("=", 1) for argument in cell.call.arguments))
         self.session.asked[spot] = Draft(cell.call.tensors, cell.call.contexts, options)
-        self.post_message(self.Went(spot, "call"))
+        self.went(spot, "call")
 
 
 def matrix_operators(state: State, spot: Spot) -> list[OperatorName]:

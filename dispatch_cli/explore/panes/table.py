@@ -18,12 +18,11 @@ from dispatch_cli.explore.answers.table import (
     with_key,
 )
 from dispatch_cli.explore.session import PaneAnswer, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
-from dispatch_cli.explore.views.pane import SWITCHES_OFF
+from dispatch_cli.explore.views.pane import SWITCHES_OFF, Pane
 from dispatch_cli.render.document import Block, Paragraph
 
 
-class TablePane(DocumentPane):
+class TablePane(Pane):
     """The table of the operator under the cursor."""
 
     TITLE = "Table"
@@ -92,7 +91,7 @@ class TablePane(DocumentPane):
     def _go(self, place: ShownKeys, pane: str | None) -> None:
         if self.spot.key not in place.keys:
             self.spot = self.spot._replace(key=place.keys[0])
-        self.post_message(self.Went(self.spot, pane))
+        self.went(self.spot, pane)
 
     def action_switch(self) -> None:
         """Switch the registration off that fills the slot where the user is."""

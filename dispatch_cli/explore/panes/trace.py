@@ -21,7 +21,7 @@ from dispatch_cli.answers.trace.wording import TIMES
 from dispatch_cli.explore.answers.call import CallTarget, call_blocks, target_of
 from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.document_pane import DocumentPane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.files.paths import as_argument
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -47,7 +47,7 @@ class AskedCalls(NamedTuple):
     facts: tuple[CallFact, ...] = ()
 
 
-class TracePane(DocumentPane):
+class TracePane(Pane):
     """The calls as a tree, one line each, and the call under the cursor explained; below them the findings."""
 
     TITLE = "Trace"
@@ -134,7 +134,7 @@ class TracePane(DocumentPane):
             path = target.row.path if target.row is not None else None
             first = path.kernels[0].key if path is not None and path.kernels else None
             if (spot := spot_in(self.session, name, first)) is not None:
-                self.post_message(self.Went(spot, "table"))
+                self.went(spot, "table")
             else:
                 self.notify(f"The state has no operator {name}.", severity="warning")
 

@@ -61,15 +61,10 @@ class Tabs(LinkLine):
         self.fronts: tuple[str, ...] = ()
         self.front = ""
 
-    def show(self, fronts: tuple[str, ...]) -> None:
-        """Mark the views in front."""
-        self.fronts = fronts
-        self._show_all()
-
-    def lead(self, front: str) -> None:
-        """Mark this view, of those in front, as the one that has the command line."""
-        if front != self.front:
-            self.front = front
+    def show(self, fronts: tuple[str, ...], front: str) -> None:
+        """Mark the views on the screen, and of these the one that has the command line."""
+        if (fronts, front) != (self.fronts, self.front):
+            self.fronts, self.front = fronts, front
             self._show_all()
 
     def _show_all(self) -> None:
@@ -119,22 +114,17 @@ def command_line(answer: PaneAnswer) -> str:
     return shlex.join((PROGRAM, *answer.command))
 
 
-def copy_command(app: App[None], answer: PaneAnswer | None, is_shown: bool = False) -> None:
-    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so.
-
-    is_shown: it stands at the bottom, and is not said once more.
-    """
+def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
+    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so."""
     if answer is None:
         app.notify("There is no command line to copy.")
         return
-    line = command_line(answer)
     try:
-        app.copy_to_clipboard(line)
+        app.copy_to_clipboard(command_line(answer))
     except UnicodeEncodeError:  # a file's name that is not UTF-8
         app.notify("The command line has bytes that are not text.", severity="warning")
         return
-    notice = "Copied" if is_shown else f"Copied: {line}"
-    app.notify(f"{notice} (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
+    app.notify("Copied (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
 class CommandBar(Bar):
@@ -185,7 +175,7 @@ class KeyBar(LinkLine):
         self.show_links(self._links())
 
     def _look_again(self) -> None:
-        """Take the keys that do something now. Those of a screen in front of this one are shown by that one."""
+        """Take the keys that do something now; not those of a screen in front of this one."""
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys

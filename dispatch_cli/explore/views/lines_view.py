@@ -67,7 +67,6 @@ class LinesView(ScrollView, can_focus=True):
         Binding("end,G", "end(1)", "Cursor to the last line", show=False),
         Binding("left,h", "across(-1)", "Cursor to the cell at the left", show=False),
         Binding("right,l", "across(1)", "Cursor to the cell at the right", show=False),
-        Binding("enter", "open", "Open what is under the cursor", show=False),
     ]
     MARKS: ClassVar[tuple[str, str]] = MARK
     """Signs before the line that the cursor is on, and before the others."""

@@ -20,6 +20,8 @@ _FRAMES = 4
 """Calls that an error shows, the innermost ones."""
 BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
+WIDE = 150
+"""Columns from which they do."""
 
 
 class FailedView(VerticalScroll):
@@ -58,7 +60,10 @@ def pane_class(entry: PaneEntry) -> type[Pane]:
 
 
 class PaneStage(Horizontal):
-    """The views. Each is made when it is first shown, and told where the user is while it is shown."""
+    """The views. Each is made when it is first shown, and told where the user is while it is shown.
+
+    front: the id of the one that has the command line. shown: all that are on the screen.
+    """
 
     DEFAULT_CSS = """
     PaneStage { width: 1fr; }
@@ -67,63 +72,57 @@ class PaneStage(Horizontal):
     PaneStage > .-second { border-left: vkey $panel; }
     """
 
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+    def __init__(self, session: Session, front: str, spot: Spot, *, id: str | None = None) -> None:  # noqa: A002
+        """front, spot: the view and the place to begin with, which are in the first frame."""
         super().__init__(id=id)
         self.session = session
         self.entries = {entry.id: entry for entry in panes_of(session.trace is not None)}
         self.views: dict[str, Pane | FailedView] = {}
+        self.front = front
         self.shown: tuple[str, ...] = ()
-        self._first = Spot()
-
-    def begin(self, ids: tuple[str, ...], spot: Spot) -> None:
-        """Set the views to begin with, and their spot: they are in the first frame."""
-        self.shown, self._first = ids, spot
+        self._first = spot
 
     def compose(self) -> ComposeResult:
+        self.shown = self._beside(self.front)
         for name in self.shown:
             yield self._new_view(name)
 
     def on_mount(self) -> None:
-        for name in self.shown:
-            self.views[name].set_class(name in self.shown[1:], "-second")
-            self.open(name, self._first)
+        self.open_all(self._first)
 
-    def beside(self, front: str, wide: bool) -> tuple[str, ...]:
+    @property
+    def front_view(self) -> Pane | None:
+        """The view that has the command line; None if it failed, or is not there yet."""
+        view = self.views.get(self.front)
+        return view if isinstance(view, Pane) else None
+
+    def _beside(self, front: str) -> tuple[str, ...]:
         """The views to show where one is in front."""
-        both = wide and front in BESIDE and all(view_id in self.entries for view_id in BESIDE)
-        return BESIDE if both else (front,)
+        return BESIDE if self.app.size.width >= WIDE and front in BESIDE else (front,)
 
-    async def show(self, ids: tuple[str, ...], spot: Spot) -> None:
-        """Bring views to the front, and open a place in those that were not there."""
-        new = [view_id for view_id in ids if view_id not in self.shown or view_id not in self.views]
-        for view_id in new:
-            view = self.views.get(view_id)
-            if view is not None and not isinstance(view, Pane):  # it failed
-                await self.views.pop(view_id).remove()
-        self.shown = ids
-        for view_id in ids:
-            if view_id not in self.views:
-                await self.mount(self._new_view(view_id))
-        for name, view in self.views.items():
-            view.display = name in ids
-            view.set_class(name in ids[1:], "-second")
-        for view_id in new:
-            self.open(view_id, spot)
-
-    def open(self, name: str, spot: Spot) -> None:
-        """Tell a view where the user is."""
-        view = self.views.get(name)
-        if isinstance(view, Pane):
-            try:
-                view.open(spot)
-            except Exception as error:
-                self._fail(name, view, error)
-
-    def open_all(self, spot: Spot, but: Widget | None = None) -> None:
-        """Tell all that are shown, except one."""
+    async def show(self, front: str, spot: Spot) -> None:
+        """Bring a view to the front, at a place."""
+        self.front, self.shown = front, self._beside(front)
         for name in self.shown:
-            if self.views.get(name) is not but:
-                self.open(name, spot)
+            if isinstance(view := self.views.get(name), FailedView):
+                await view.remove()
+                del self.views[name]
+            if name not in self.views:
+                await self.mount(self._new_view(name))
+        for name, pane in self.views.items():
+            pane.display = name in self.shown
+            pane.set_class(name in self.shown[1:], "-second")
+        self.open_all(spot)
+
+    def open_all(self, spot: Spot, but: Pane | None = None) -> None:
+        """Tell all views that are shown where the user is, except one."""
+        for name in self.shown:
+            view = self.views.get(name)
+            if isinstance(view, Pane) and view is not but:
+                try:
+                    view.open(spot)
+                except Exception as error:
+                    self._fail(name, view, error)
 
     def id_of(self, view: Widget) -> str | None:
         """The id of the view that a widget is, or is in."""
@@ -132,20 +131,12 @@ class PaneStage(Horizontal):
 
     def _fail(self, name: str, failed: Pane, error: Exception) -> None:
         """Put an error in the place of the view in which it happened, until the view is next brought to the front."""
-
         shown = self.views[name] = FailedView(self.entries[name].title, error)
         had_focus = failed.has_focus_within
         self.mount(shown, after=failed)
         failed.remove()
         if had_focus:
             shown.focus()
-
-    async def renew(self, spot: Spot) -> None:
-        """Make all views anew: the keys of the state are other ones."""
-        for view in self.views.values():
-            await view.remove()
-        self.views.clear()
-        await self.show(self.shown, spot)
 
     def focus_on(self, name: str) -> None:
         """The keys go to the first part of a view."""
@@ -154,11 +145,11 @@ class PaneStage(Horizontal):
             return
         targets = [target for target in (view, *view.query("*")) if target.focusable]
         # what is typed into comes last: keys of the view would be text there
-        target = next((target for target in targets if not isinstance(target, Input)), next(iter(targets), None))
-        if target is not None:
-            self.screen.set_focus(target)
+        targets.sort(key=lambda target: isinstance(target, Input))
+        if targets:
+            self.screen.set_focus(targets[0])
 
     def _new_view(self, name: str) -> Pane:
-        entry = self.entries[name]
-        view = self.views[name] = pane_class(entry)(self.session, id=f"pane-{name}")
-        return view
+        pane = self.views[name] = pane_class(self.entries[name])(self.session, id=f"pane-{name}")
+        pane.set_class(name in self.shown[1:], "-second")
+        return pane
