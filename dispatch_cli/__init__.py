@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.registry import Checkpoint
     from dispatch_cli.engine.history import Applied
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
-    from dispatch_cli.engine.order.order import Orders, SensitiveSlot
+    from dispatch_cli.engine.order import Orders, SensitiveSlot
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
@@ -52,11 +52,11 @@ _HOMES = {
     "Call": "engine.call.trace",
     "simulate": "engine.call.simulate",
     "simulate_higher_order": "engine.call.higher_order.simulate",
-    "Orders": "engine.order.order",
+    "Orders": "engine.order",
     "Applied": "engine.history",
     "Refused": "engine.dispatcher.refusal",
     "Rule": "engine.rules",
-    "SensitiveSlot": "engine.order.order",
+    "SensitiveSlot": "engine.order",
     "State": "engine.state",
     "Table": "engine.table.table",
     "TableEntry": "engine.table.table",

@@ -76,7 +76,9 @@ all, since they put answers together."""
 MOST_FILES = 15
 """Modules of one folder of an answer."""
 ENGINE = (
-    *("rules", "keys", "table", "dispatcher", "python", "variants", "state", "history", "comparison", "order", "call"),
+    *("rules", "table", "keys", "dispatcher", "python", "variants", "state", "history", "comparison", "slot_orders"),
+    "order",
+    "call",
     "coverage",
     "support",
 )

@@ -13,7 +13,7 @@ from typing import ClassVar
 from dispatch_cli import universes
 from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 UNKNOWN_NAME = "???"

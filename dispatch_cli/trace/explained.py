@@ -11,8 +11,8 @@ from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode,
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.calls.call import Absent, CallEnd, CallError, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import LAYOUT_NUMBERS, Options
 from dispatch_cli.model.names import OperatorName

@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.kernels.entry import COMPOSITES
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.calls.call import CallEnd, EndKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema

@@ -16,8 +16,8 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
-from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.higher_order import HigherOrderOperator

@@ -41,7 +41,7 @@ from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.text import MAX_NAMED, entry_text, keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
+from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry

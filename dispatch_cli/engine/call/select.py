@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.thread import LocalKeys
 from dispatch_cli.engine.call.trace import Mask, MaskKind, Selection, TensorArgument
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.calls.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import (

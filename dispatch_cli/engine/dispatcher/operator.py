@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader
-from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.live import KernelChange, LiveTable, StaleEntry
 from dispatch_cli.engine.table.registration import Definition, Registration
 from dispatch_cli.model.kernel import Kernel

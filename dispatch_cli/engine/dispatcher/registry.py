@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.live import KernelChange
 from dispatch_cli.engine.table.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName

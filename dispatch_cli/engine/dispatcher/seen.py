@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Registration, kernel_text
 from dispatch_cli.model.captured import StateSource

@@ -18,7 +18,6 @@ from dispatch_cli.engine.keys.keyset import (
     components_of,
     functionalities_of,
 )
-from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.engine.keys.tokens import (
     MAX_DEPTH,
     ExpressionMistake,
@@ -29,6 +28,7 @@ from dispatch_cli.engine.keys.tokens import (
     problem_at,
     tokens,
 )
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe

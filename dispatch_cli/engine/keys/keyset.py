@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
+from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_keys_of
 
 COMPONENT = "Bit"

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import Decision, Rule, RuleStep, decide
+from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text import printed_texts

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import Rule, decide
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Plan, TableEntry, entry_for, plan
 from dispatch_cli.model.universe import UNDEFINED

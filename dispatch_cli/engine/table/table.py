@@ -8,8 +8,8 @@ from copy import copy
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import MISSING, Decision, Rule, choose, decide
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of, autograd_keys_of

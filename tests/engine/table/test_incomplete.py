@@ -10,8 +10,8 @@ import pytest
 from dispatch_cli import bases, universes
 from dispatch_cli.bases import overlay
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.engine.rules import Rule, choose, decide
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dispatch_cli.capture.document import document
-from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.launch import variables
 from tests import in_pytorch

@@ -15,8 +15,8 @@ from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.names import OperatorName

@@ -10,7 +10,7 @@ from typing import Any
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.document import document
 from dispatch_cli.engine.call.kernels.own_kernels import rows
-from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import read_document

@@ -1,4 +1,4 @@
-"""The orders of registrations that leave one slot stale; `dispatch_cli.engine.order.order` says why these are all."""
+"""The orders of registrations that leave one slot stale; `dispatch_cli.engine.order` says why these are all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import Decision, Rule, decide
+from dispatch_cli.engine.table.layout import KeyLayout
 
 
 class Unit(NamedTuple):

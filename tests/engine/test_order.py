@@ -10,9 +10,9 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.engine.order.order import Orders, SensitiveSlot
+from dispatch_cli.engine.order import Orders, SensitiveSlot
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

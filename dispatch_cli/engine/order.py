@@ -38,15 +38,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import decide
+from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.order.slot import Unit, Way
+    from dispatch_cli.engine.slot_orders import Unit, Way
 
 
 class SensitiveSlot(NamedTuple):
@@ -105,7 +105,7 @@ class Orders:
         self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
     ) -> tuple[_StaleSlot, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
-        from dispatch_cli.engine.order.slot import Unit
+        from dispatch_cli.engine.slot_orders import Unit
 
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
@@ -148,7 +148,7 @@ def _analyse(
     closed: int,
 ) -> Iterator[_StaleSlot]:
     """The slots that some order leaves stale. fallbacks: the function of each backend fallback."""
-    from dispatch_cli.engine.order.slot import SlotOrders
+    from dispatch_cli.engine.slot_orders import SlotOrders
 
     for key in slots:
         way = SlotOrders(layout, key, pattern, fallbacks.get(key), closed).shortest()
