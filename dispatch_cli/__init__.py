@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
     from dispatch_cli.engine.dispatcher.library import Library
-    from dispatch_cli.engine.dispatcher.refusal import Refused
     from dispatch_cli.engine.dispatcher.registry import Checkpoint
     from dispatch_cli.engine.history import Applied
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.table.registration import Refused
     from dispatch_cli.engine.table.table import Table, TableEntry
     from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
     from dispatch_cli.model.calls.options import Options
@@ -54,7 +54,7 @@ _HOMES = {
     "simulate_higher_order": "engine.call.higher_order.simulate",
     "Orders": "engine.order",
     "Applied": "engine.history",
-    "Refused": "engine.dispatcher.refusal",
+    "Refused": "engine.table.registration",
     "Rule": "engine.rules",
     "SensitiveSlot": "engine.order",
     "State": "engine.state",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None
 def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
     """The problem with a hint at the state to extend, where an operator and all others of its namespace are missing."""
     from dispatch_cli import bases
-    from dispatch_cli.engine.dispatcher.refusal import Refusal
+    from dispatch_cli.engine.table.registration import Refusal
     from dispatch_cli.model.declarations import Define, Implement
 
     if problem.code != Refusal.UNKNOWN_OPERATOR.value or problem.hint is not None:

@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.calls.call import CallError, TensorSpec
-from dispatch_cli.model.schema.defaults import DEVICE, DEVICE_TYPES
+from dispatch_cli.model.schema.types import DEVICE, DEVICE_TYPES
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PYTHON, Universe
 
 _SUBCLASS_LIKE = ("FuncTorchGradWrapper", "FuncTorchBatched", FUNCTIONALIZE, "Batched", "Sparse", "SparseCsr", PYTHON)

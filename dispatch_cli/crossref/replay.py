@@ -11,8 +11,8 @@ from dispatch_cli import universes
 from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName

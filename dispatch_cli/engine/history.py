@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.library import Library
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
+from dispatch_cli.engine.table.registration import Definition, LibraryHold, Refusal, Refused, Registration
 from dispatch_cli.model.captured import StateSource, captured_python_kernels
 from dispatch_cli.model.declarations import (
     Block,

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from dispatch_cli.answers.explain.rule_steps import RuleLine, concerned_keys, rule_lines
+from dispatch_cli.answers.explain.rule_steps import RuleLine, SlotAnswer, concerned_keys, rule_lines, runners_up
 from dispatch_cli.answers.explain.wording import rule_label, state_label
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.runners_up import SlotAnswer, runners_up
 from dispatch_cli.engine.rules import Decision
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName

@@ -9,10 +9,10 @@ from dispatch_cli.engine.call.simulate import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.layout import KeyLayout
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.calls.call import Absent, CallEnd, CallError, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import LAYOUT_NUMBERS, Options
 from dispatch_cli.model.names import OperatorName

@@ -17,12 +17,11 @@ from dispatch_cli.capture.answer import AnswerError, checked
 from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history import run
 from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING, Decision, Rule, decide
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.live import KernelChange
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import Refused, Registration
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history import all_declarations, refusal_of, rerun
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refusal, Refused
 from dispatch_cli.model.changes.change import (
     Addition,
     Change,

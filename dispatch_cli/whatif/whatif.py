@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history import all_declarations, rerun
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model import read_files
 from dispatch_cli.model.changes.change import (
     Addition,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.changes.change import Addition, Change, Removal, Reordering
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName

@@ -14,9 +14,9 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.running.run import run_checks
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.rules import MISSING, Rule
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.engine.table.table import TableEntry, answer
 from dispatch_cli.model.changes.change import Addition, RegistrationName, Removal, Reordering
 from dispatch_cli.model.kernel import Kernel

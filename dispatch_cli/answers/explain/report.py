@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.explain.advice.report import Advice
-from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, rule_lines
+from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, filled_by, rule_lines, runners_up
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.runners_up import filled_by, runners_up
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.state import State

@@ -10,13 +10,20 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Checkpoint, Registry
 from dispatch_cli.engine.dispatcher.seen import OperatorHeader, WaitingOperator
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
-from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration, kernel_text
+from dispatch_cli.engine.table.registration import (
+    Definition,
+    Handle,
+    LibraryHold,
+    Refusal,
+    Refused,
+    Registration,
+    kernel_text,
+)
 from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, plan
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import Refusal, Refused, Registration
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import IMPLICIT, META, Universe

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.table.registration import Definition, Handle, Registration
+from dispatch_cli.engine.table.registration import Definition, Handle, Refusal, Refused, Registration
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName

@@ -10,10 +10,10 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher.refusal import Refusal
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import decide_for, python_key_text
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.higher_order import (
     FUNCTIONAL_MODE,
     HigherOrderImpl,

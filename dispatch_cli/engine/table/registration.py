@@ -1,12 +1,14 @@
 """Things in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
 
-They are compared by identity: two registrations of equal content are two registrations.
+They are compared by identity: two registrations of equal content are two registrations. What a dispatcher refuses
+instead is said in PyTorch's words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, WrapKind
@@ -150,3 +152,33 @@ class Fallbacks:
         copy.registrations, copy.bits, copy._texts = self.registrations.copy(), self.bits, self._texts
         copy.held = self.held.copy()
         return copy
+
+
+class Refusal(Enum):
+    """The kinds of refusal; the value is the stable code of the problem."""
+
+    DUPLICATE_DEFINITION = "duplicate-definition"
+    DUPLICATE_FALLBACK = "duplicate-fallback"
+    SIGNATURE_MISMATCH = "signature-mismatch"
+    DUPLICATE_LIBRARY = "duplicate-library"
+    UNKNOWN_KEY = "unknown-dispatch-key"
+    UNKNOWN_OPERATOR = "unknown-operator"
+    BLOCK_MISUSE = "block-misuse"
+    ALIAS_KEY = "alias-key"
+    PYTHON_KERNEL = "python-kernel"
+    NO_KERNEL = "no-kernel"
+    FAKE_IMPL = "fake-impl"
+
+
+class Refused(RuntimeError):
+    """A registration or query that PyTorch would refuse; the dispatcher's state is as it was.
+
+    The text is PyTorch's. earlier: the registration that it conflicts with, if any.
+    """
+
+    def __init__(
+        self, kind: Refusal, message: str, earlier: Registration | Definition | LibraryHold | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.earlier = earlier

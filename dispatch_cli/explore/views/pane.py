@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from dispatch_cli.answers.shared.selection import has_words
-from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.explore.background import Background, Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import Blocks

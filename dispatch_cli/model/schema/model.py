@@ -9,8 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema.defaults import Value, print_constant, print_quoted
-from dispatch_cli.model.schema.types import SYM_INT, SchemaType, TypeKind, list_of, optional_of, seen_by_torchscript
+from dispatch_cli.model.schema.types import (
+    SYM_INT,
+    SchemaType,
+    TypeKind,
+    Value,
+    list_of,
+    optional_of,
+    print_constant,
+    print_quoted,
+    seen_by_torchscript,
+)
 
 
 @dataclass(frozen=True, slots=True)

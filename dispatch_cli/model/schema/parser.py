@@ -4,7 +4,7 @@ included: what PyTorch refuses is refused here, and what it accepts is read to t
 Known differences: PyTorch knows which custom classes (``__torch__.torch.classes.ns.Name``) are registered, and here
 every name is taken; alias sets keep their order, where PyTorch prints that of a hash table; the limits of `cursor`
 apply; and what no operator has is not understood: comments, type variables, Union and Future types, and the values
-that `defaults` names.
+that `types` names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from functools import lru_cache
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
 from dispatch_cli.model.schema.cursor import Cursor, PartError, SchemaError, is_name, shortened
-from dispatch_cli.model.schema.defaults import read_default, read_printed
 from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
@@ -25,6 +24,8 @@ from dispatch_cli.model.schema.types import (
     dict_of,
     list_of,
     optional_of,
+    read_default,
+    read_printed,
     seen_by_torchscript,
     tuple_of,
 )

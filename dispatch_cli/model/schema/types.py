@@ -1,14 +1,29 @@
-"""The types of PyTorch's schema language, as immutable values.
+"""The types of PyTorch's schema language, as immutable values, and the default values that arguments of them have.
 
-A type is known by its printed text.
+A type is known by its printed text. Default values are read, and printed as PyTorch prints them.
+
+Sources: ``parseDefaultValue`` in function_schema_parser.cpp, ``operator<<`` of IValue, ``printQuotedString`` in
+c10/util/StringUtil.h, c10/core/Device.cpp. Forms that no operator has are not understood: hexadecimal floats, complex
+numbers, escapes other than ``\\\\``, ``\\'``, ``\\"`` and ``\\n``.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import repeat
 
-from dispatch_cli.model.schema.cursor import MAX_DEPTH, PartError
+from dispatch_cli.model.schema.cursor import (
+    MAX_BROADCAST,
+    MAX_DEPTH,
+    Cursor,
+    PartError,
+    is_name,
+    is_string,
+    shortened,
+)
+from dispatch_cli.model.text.suggest import suggestion
 
 _OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
 
@@ -123,3 +138,195 @@ def seen_by_torchscript(real: SchemaType) -> SchemaType:
         if seen is not real.contained[0]:
             return list_of(seen) if real.kind is TypeKind.LIST else optional_of(seen)
     return real
+
+
+Constant = None | bool | int | float | str
+"""A single value."""
+Value = Constant | tuple[Constant, ...]
+"""Default of an argument."""
+
+_NAMED_CONSTANTS = {"Mean": 1, "complex": 9, "contiguous_format": 0, "float": 6, "long": 4, "strided": 0}
+"""The words that a default of any type can be, with the enum values PyTorch keeps for them."""
+_NUMBERS = {name: number for number, name in enumerate(DTYPES)}
+_SCALAR_TYPES = _NUMBERS | {other: _NUMBERS[name] for other, name in OTHER_NAMES.items()}
+"""The further words that a default of type ScalarType can be (``getStringToDtypeMap`` in c10/core/ScalarType.cpp)."""
+DEVICE_TYPES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+"""The device types that PyTorch reads, in the order of its message (c10/core/Device.cpp)."""
+DEVICE = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
+"""A device type, and its index."""
+_MAX_INDEX = 127
+"""PyTorch keeps the index of a device in eight bits."""
+_INT64 = range(-(2**63), 2**63)
+_MAX_DIGITS = 20
+"""Digits that are beyond 64 bits: Python is not to convert thousands of them."""
+_NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER})
+_SINGLE = frozenset({TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT})
+_LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.BOOL: bool}
+_WORDS = {"None": None, "True": True, "False": False}
+_PRINTED_FLOAT = re.compile(r"-?(?:inf|nan|[0-9]+\.?[0-9]*(?:e[+-][0-9]+)?)")
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n"}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
+
+
+def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
+    """Read the default value of an argument.
+
+    real: its type. size: that of a fixed-size list. Errors: SchemaError.
+    """
+    start = cursor.index
+    try:
+        return _default(cursor, real, size)
+    except PartError as error:
+        cursor.fail(str(error), start)
+
+
+def _default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
+    seen = seen_by_torchscript(real)
+    kind = seen.kind
+    if kind in _SINGLE:
+        return _constant(cursor, kind, real)
+    if kind is TypeKind.LIST:
+        return _list_default(cursor, seen.contained[0].kind, real.contained[0], size)
+    if kind is TypeKind.DEVICE:
+        if not is_string(cursor.token):
+            cursor.fail_to_find("a string")
+        return _device(_string(cursor.advance()))
+    if kind is TypeKind.COMPLEX:
+        raise PartError("a default value of type complex is not understood")
+    if kind not in _NONE_ONLY:
+        cursor.fail(f"an argument of type {shortened(seen.text)} cannot have a default")
+    cursor.expect("None")
+    return None
+
+
+def _list_default(cursor: Cursor, kind: TypeKind, real: SchemaType, size: int | None) -> tuple[Constant, ...]:
+    start = cursor.index
+    if is_name(cursor.token):
+        cursor.fail_to_find("'['")
+    if size is None or cursor.token == "[":
+        cursor.expect("[")
+        values: list[Constant] = []
+        if cursor.token != "]":
+            values.append(_constant(cursor, kind, real))
+            while cursor.next_if(","):
+                values.append(_constant(cursor, kind, real))
+        cursor.expect("]")
+        return _converted(values, kind)
+    value = _constant(cursor, kind, real)
+    if size > MAX_BROADCAST:
+        cursor.fail(f"a default cannot fill a list of {size} values", start)
+    return _converted([*repeat(value, size)], kind)
+
+
+def _converted(values: list[Constant], kind: TypeKind) -> tuple[Constant, ...]:
+    """*values* as a list of *kind*."""
+    element = _LIST_ELEMENTS.get(kind)
+    if element is None:
+        raise PartError("a default value of a list is understood for int, float and bool alone")
+    for value in values:
+        if type(value) is not element:
+            raise PartError(f"a list of {element.__name__} cannot hold {shortened(repr(value))}")
+    return tuple(values)
+
+
+def _constant(cursor: Cursor, kind: TypeKind, real: SchemaType) -> Constant:
+    token = cursor.token
+    if token in _WORDS:
+        return _WORDS[cursor.advance()]
+    if is_string(token):
+        return _string(cursor.advance())
+    if is_name(token):
+        return _named_constant(cursor, real)
+    if token in ('"', "'"):
+        cursor.fail("the string that starts here has no closing quote")
+    text = f"-{cursor.number()}" if cursor.next_if("-") else cursor.number("a default value")
+    digits, is_hexadecimal, rest = text.lower().partition("x")
+    if is_hexadecimal:
+        if kind is TypeKind.FLOAT or "e" in rest:
+            raise PartError("a hexadecimal floating-point number is not understood")
+        return read_integer(digits)  # PyTorch reads no further
+    if kind is TypeKind.FLOAT or not text.removeprefix("-").isdecimal():
+        return _float(text)
+    return read_integer(text)
+
+
+def _named_constant(cursor: Cursor, real: SchemaType) -> int:
+    word = cursor.token
+    known = _NAMED_CONSTANTS
+    if (real.contained[0] if real.kind is TypeKind.OPTIONAL else real).kind is TypeKind.SCALAR_TYPE:
+        known = _SCALAR_TYPES | known
+    if word not in known:
+        cursor.fail(f"'{shortened(word)}' is not a default value", hint=suggestion(word, (*_WORDS, *known)))
+    return known[cursor.advance()]
+
+
+def read_integer(text: str) -> int:
+    """A whole number of 64 bits. Errors: PartError."""
+    if not text.removeprefix("-").isdecimal() or len(text.lstrip("-0")) > _MAX_DIGITS or int(text) not in _INT64:
+        raise PartError(f"'{shortened(text)}' is not a 64-bit integer")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if abs(value) == float("inf"):
+        raise PartError(f"'{shortened(text)}' is not a floating-point number in range")
+    return value
+
+
+def _string(token: str) -> str:
+    """The value of a string literal. Errors: PartError."""
+
+    def plain(escape: re.Match[str]) -> str:
+        if escape[1] not in _ESCAPES:
+            raise PartError(f"the escape '{escape[0]}' is not supported in a string")
+        return _ESCAPES[escape[1]]
+
+    if not token.isascii():
+        raise PartError("a string as a default value is not understood unless it is ASCII")
+    return _ESCAPE.sub(plain, token[1:-1])
+
+
+def _device(text: str) -> str:
+    """A device string such as ``cuda:1``. Errors: PartError."""
+    match = DEVICE.fullmatch(text)
+    if match is None or match[1] not in DEVICE_TYPES:
+        raise PartError(f"'{shortened(text)}' is not a device")
+    if match[2] is not None and (len(match[2]) > _MAX_DIGITS or int(match[2]) > _MAX_INDEX):
+        raise PartError(f"the device index {shortened(match[2])} is too large")
+    return text
+
+
+def read_printed(text: str) -> Value:
+    """A default as PyTorch has printed it; a text where it is nothing else. Strings keep the quotes of their print."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.startswith("[") and text.endswith("]"):
+        values = [read_printed(part) for part in text[1:-1].split(", ")] if len(text) > 2 else []
+        return tuple(str(value) if isinstance(value, tuple) else value for value in values)
+    if _PRINTED_FLOAT.fullmatch(text) is None:
+        return text
+    try:
+        return read_integer(text)
+    except PartError:
+        return float(text)
+
+
+def print_constant(value: Value) -> str:
+    """*value* as PyTorch prints an IValue; strings without quotes."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(print_constant, value))}]"
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer() and -(2.0**63) <= value < 2.0**63:
+        return f"{int(value)}."
+    return f"{value:.17g}"
+
+
+def print_quoted(text: str) -> str:
+    """*text* in double quotes with PyTorch's escapes."""
+    return '"' + "".join(_PRINTED.get(character, character) for character in text) + '"'

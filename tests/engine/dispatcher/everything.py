@@ -7,7 +7,7 @@ from typing import Any
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations
-from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema, parse_signature

@@ -9,7 +9,7 @@ from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.library import Library
-from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName

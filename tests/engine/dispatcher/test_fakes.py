@@ -12,8 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
-from dispatch_cli.engine.dispatcher.refusal import Refused
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import Refused, Registration
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError

@@ -12,9 +12,9 @@ from dispatch_cli.answers.explain.advice.trial import Trial
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.answers.table.slot_notes import slot_notes
 from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.engine.table.table import TableEntry, changed_slots
 from dispatch_cli.model.changes.edit import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName

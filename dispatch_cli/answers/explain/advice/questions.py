@@ -11,9 +11,9 @@ from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.calls.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options

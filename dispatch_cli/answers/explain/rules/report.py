@@ -6,11 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.explain.rule_steps import QUESTION_NUMBER, RuleLine, rule_lines
+from dispatch_cli.answers.explain.rule_steps import QUESTION_NUMBER, RuleLine, rule_lines, runners_up
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import row_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.runners_up import runners_up
 from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING_NUMBER, PRECEDENCE, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.kernel import Kernel

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, End, EndKind
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
