@@ -135,8 +135,7 @@ class Explained(NamedTuple):
     state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
     problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
-    seen: how many of its kernels were observed. ended: how the calls ended. assumed: of calls that did not return, the
-    kernels that are predicted after those of *call*: it is not known whether they ran.
+    seen: how many of its kernels were observed. ended: how the calls ended.
     """
 
     operator: OperatorName
@@ -151,7 +150,6 @@ class Explained(NamedTuple):
     grad_mode: bool = True
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
-    assumed: tuple[Hop, ...] = ()
 
     @property
     def hops(self) -> tuple[Hop, ...]:

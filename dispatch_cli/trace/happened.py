@@ -130,7 +130,7 @@ class Happened:
 
     A kernel of a user is predicted to redispatch. That it calls its operator again is seen by the call inside of it,
     that it does not go on to a kernel that is missing by the return of the call, and all else by the kernels that were
-    observed. A prediction is about calls that return: in others, what was not observed is `Explained.assumed`.
+    observed. A prediction is about calls that return: of others, no kernel is known after those that were observed.
     """
 
     def __init__(self, explainer: Explainer) -> None:
@@ -254,18 +254,23 @@ class Happened:
                 return self._with_call_inside(explained, at - 1, inside)._replace(seen=at)
         return self._of_kernels(explained, at, seen[differs.at :])
 
-    def _stopped(self, explained: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
-        """Kernels of a call that did not return. explained: those that would run if it did."""
+    @staticmethod
+    def _stopped(explained: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
+        """Kernels of a call that did not return: the observed ones, or the first. All of one that raises as predicted.
+
+        explained: those that would run if it returned. inside: as of `_observed`.
+        """
         explained = explained._replace(ended=ended)
         if explained.call is None or explained.end is None:
             return explained
         hops, end = explained.hops, explained.end
         seen = chain_of(explained.operator, ran, explained.state.dispatcher) if ran else []
-        called_again = self._begins_with(inside, hops[len(explained.own_hops) :])
-        known, most = _reached(explained, len(seen), called_again)
-        raised_at = _raised_at(hops, seen)
-        if not seen and known == most and not called_again:
-            raised_at = known - 1
+        as_predicted = end.error is not None and ended is CallEnd.RAISED and not seen
+        places = [at for at, hop in enumerate(hops) if is_seen(hop)]
+        known = places[min(len(seen), len(places)) - 1] + 1 if seen and places else 1
+        if as_predicted or not any(map(has_kernel, hops[known:])):
+            known = len(hops)
+        raised_at = _raised_at(hops, seen) if seen or known < len(hops) or inside != NONE else known - 1
         last = hops[known - 1]
         if raised_at == known - 1 and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
             last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
@@ -277,12 +282,7 @@ class Happened:
                 error = error._replace(slot=hops[raised_at].slot)
             end = End(EndKind.ERROR, end.handler if known == len(hops) else None, error)
         call = explained.call._replace(hops=(*hops[: known - 1], last), end=end)
-        return explained._replace(call=call, seen=min(explained.seen, known), assumed=hops[known:most])
-
-    def _begins_with(self, inside: int, hops: Sequence[Hop]) -> bool:
-        """True if the call that was made again is the one that is predicted. hops: that of it."""
-        first = () if inside == NONE else self._explainer.of_signature(inside).hops
-        return bool(hops and first) and first[0].slot == hops[0].slot
+        return explained._replace(call=call, seen=min(explained.seen, known))
 
     @staticmethod
     def _position(explained: Explained, kernel: int) -> int:
@@ -322,23 +322,6 @@ class Happened:
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
         return explained._replace(call=explained.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
-
-
-def _reached(explained: Explained, seen: int, called_again: bool) -> tuple[int, int]:
-    """Numbers of kernels of a call that did not return: known to have run, and at most.
-
-    seen: how many were observed; 0 where none of them was, but for the first one: the others up to one that calls the
-    operator again ran if it was called again. A slot without a kernel, where the call ends as predicted, stays.
-    """
-    hops, own = explained.hops, len(explained.own_hops)
-    places = [at for at, hop in enumerate(hops) if is_seen(hop)]
-    if not seen:
-        known, most = own if called_again else 1, own
-    elif seen < len(places):
-        known, most = places[seen - 1] + 1, places[seen]
-    else:
-        known, most = places[-1] + 1 if places else 1, len(hops)
-    return (known if any(map(has_kernel, hops[known:most])) else most), most
 
 
 def _raised_at(hops: Sequence[Hop], seen: Sequence[Ran]) -> int | None:

@@ -9,7 +9,6 @@ from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.call_request import CallKeysReport
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import (
-    assumed_sentence,
     assumption,
     error_lines,
     fake_sentence,
@@ -97,7 +96,6 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
         if any(step.hop.does is Does.DECOMPOSES for step in report.steps):
             sentences.append("Which other operators it calls is decided by its code, not by dispatch.")
         sentences += [observed_sentence(report.predicted)] if report.predicted else []
-        sentences += [assumed_sentence(report.assumed_kernels)] if report.assumed_kernels else []
     sentences += [] if report.gradient is None else [gradient_sentence(report.gradient)]
     sentences += [assumption(report.assumed)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))

@@ -117,14 +117,12 @@ class RecordedCallReport(ResolveReport):
     """A call of a recording.
 
     predicted: where other kernels were observed, the keys of those that are predicted. ended: how it ended.
-    assumed_kernels: where it did not return, the keys of kernels of which it is not known whether they ran.
     """
 
     REPORT: ClassVar[str] = "trace-call"
 
     predicted: tuple[str, ...]
     ended: CallEnd
-    assumed_kernels: tuple[str, ...]
 
 
 def resolve_report(

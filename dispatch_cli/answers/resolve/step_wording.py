@@ -127,13 +127,6 @@ def observed_sentence(predicted: Sequence[str]) -> str:
     )
 
 
-def assumed_sentence(keys: Sequence[str]) -> str:
-    """The kernels of a recorded call that did not return, of which it is not known whether they ran."""
-    return (
-        f"It is not known whether the call came to {' > '.join(keys)}, as is predicted; `trace --verify` observes that."
-    )
-
-
 def gradient_sentence(lost: LostGradient) -> str:
     """Sentence on the loss of the gradient, and its cause."""
     match lost.loss:

@@ -255,9 +255,10 @@ def recorded_end_sentence(report: ResolveReport) -> str | None:
         return None
     if report.ended is CallEnd.UNFINISHED:
         return f"The end of the call is not recorded; it came to {report.steps[-1].hop.slot}."
-    error = report.end.error
-    unknown = report.assumed_kernels and error is not None and error.kind is ErrorKind.KERNEL
-    return f"The call raised, at {report.steps[-1].hop.slot} or after that." if unknown else None
+    error, last = report.end.error, report.steps[-1].hop
+    unknown = last.does is Does.REDISPATCHES and error is not None and not error.slot and error.kind is ErrorKind.KERNEL
+    after = "; `trace --verify` observes which kernels run"
+    return f"The call raised, at {last.slot} or after that{after}." if unknown else None
 
 
 def _rule(step: StepReport) -> str:

@@ -8,7 +8,6 @@ from dataclasses import fields
 from dispatch_cli.answers.resolve.report import RecordedCallReport, resolve_report
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
-from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.model.calls.call import CallEnd, ContextKind
 from dispatch_cli.trace.explained import Explained, mode_names
 from dispatch_cli.trace.facts import gradient_loss, tensor_devices
@@ -20,8 +19,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     explained = view.happened.of_call(call)
     if explained.call is None:
         return None
-    path = view.path(call)
-    report = resolve_report(explained.state, _call_of(view, call, explained.call), advised=False)
+    report = resolve_report(explained.state, explained.call, advised=False)
     universe = explained.state.dispatcher.universe
     values = {field.name: getattr(report, field.name) for field in fields(report)}
     values |= {
@@ -31,20 +29,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
         "left_out": (),
         "gradient": None if view.facts.gives_gradient(call) else gradient_loss(explained, universe),
     }
-    return RecordedCallReport(
-        **values,
-        predicted=_predicted(view, call),
-        ended=explained.ended,
-        assumed_kernels=path.assumed,
-    )
-
-
-def _call_of(view: TraceView, call: int, happened: Call) -> Call:
-    """The call with its kernels. One that raises as predicted is shown as predicted, with what PyTorch says then."""
-    predicted = view.explainer.of_call(call).call
-    if predicted is None or predicted.end.error is None or view.happened.difference(call) is not None:
-        return happened
-    return predicted if view.path(call).assumed else happened
+    return RecordedCallReport(**values, predicted=_predicted(view, call), ended=explained.ended)
 
 
 def _predicted(view: TraceView, call: int) -> tuple[str, ...]:

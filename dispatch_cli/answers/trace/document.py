@@ -282,7 +282,7 @@ def sheet(report: TraceReport) -> Sheet:
     """A row for each line of the trees."""
     return Sheet(
         (
-            *("thread", "call", "level", "times", "all", "operator", "kernels", "assumed", "end"),
+            *("thread", "call", "level", "times", "all", "operator", "kernels", "end"),
             *("python_line", "microseconds"),
         ),
         (
@@ -294,7 +294,6 @@ def sheet(report: TraceReport) -> Sheet:
                 row.all,
                 row.operator,
                 () if row.path is None else tuple(kernel.key for kernel in row.path.own),
-                () if row.path is None else row.path.assumed,
                 None if row.path is None else row.path.end,
                 None if row.place is None else str(row.place),
                 row.microseconds,

@@ -38,11 +38,10 @@ class OperatorTotal(NamedTuple):
 class PathTotal(NamedTuple):
     """Kernels in turn by key, and how many calls run them.
 
-    assumed: the keys of those that are predicted after them, in calls that did not return. ended: how the calls ended.
+    ended: how the calls ended.
     """
 
     keys: tuple[str, ...]
-    assumed: tuple[str, ...]
     ended: CallEnd
     calls: int
 
@@ -74,7 +73,7 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
     for number, calls_of in counts.items():
         happened, path = view.happened.of_number(number), view.path_of(number)
         name = str(happened.operator)
-        total = PathTotal(tuple(kernel.key for kernel in path.own), path.assumed, happened.ended, calls=0)
+        total = PathTotal(tuple(kernel.key for kernel in path.own), happened.ended, calls=0)
         by_name.setdefault(name, Counter())[total] += calls_of
         spent[name] += times[number]
     totals = [

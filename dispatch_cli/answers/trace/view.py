@@ -43,15 +43,13 @@ class TraceKernel(NamedTuple):
 class TracePath(NamedTuple):
     """Path of the calls of one signature through the kernels.
 
-    kernels: those that run. assumed: of a call that did not return, the keys of the kernels that are predicted after
-    these; it is not known whether they ran.
+    kernels: those that run; of a call that did not return, those that are known to have run.
     skipped: the keys whose entries fell through. excluded: those that the thread excludes and a fresh one would not.
     end: how the call ends, as the engine says, or as was observed; handler: the class that gets it then, where that is
     known. problem: why nothing can be said.
     """
 
     kernels: tuple[TraceKernel, ...]
-    assumed: tuple[str, ...]
     skipped: tuple[str, ...]
     excluded: tuple[str, ...]
     end: EndKind | None
@@ -124,7 +122,7 @@ class TraceView:
         if shown is None:
             path = self.path(call)
             keys = tuple((kernel.key, kernel.does, kernel.fallback) for kernel in path.kernels)
-            look = (self.recording.operator_of(call), keys, path.assumed, path.end, path.handler, path.problem)
+            look = (self.recording.operator_of(call), keys, path.end, path.handler, path.problem)
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.recording.forward_of(call)
         place = NONE if forward is None else calls.place[forward]
@@ -155,7 +153,7 @@ def registered_at(kernel: Kernel | None) -> str | None:
 def _path(explained: Explained) -> TracePath:
     selection, end = explained.selection, explained.end
     if selection is None or end is None:
-        return TracePath((), (), (), (), None, None, explained.problem)
+        return TracePath((), (), (), None, None, explained.problem)
     universe = selection.keyset.layout.universe
     as_fallback = {id(hop): kind for hop, kind in fallbacks(explained.hops, universe)}
     usual = {universe.runtime_parts[key][0] for key in universe.default_excluded}
@@ -169,9 +167,8 @@ def _path(explained: Explained) -> TracePath:
         for number, hop in enumerate(explained.hops)
         if has_kernel(hop)
     )
-    assumed = tuple(hop.slot for hop in explained.assumed if has_kernel(hop))
     handler = None if end.handler is None else end.handler.name or None
-    return TracePath(kernels, assumed, selection.skipped, excluded, end.kind, handler, None)
+    return TracePath(kernels, selection.skipped, excluded, end.kind, handler, None)
 
 
 def _kernel(hop: Hop, fallback: FallbackKind | None, observed: bool) -> TraceKernel:

@@ -36,8 +36,8 @@ def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool =
             runs.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
     if calls_again:
         runs.append(Run(" (calls again)", Tone.DIM))
-    if path.assumed:
-        runs.append(Run(f" (assumed: {path_text(path.assumed)})", Tone.DIM))
+    elif not returned and kernels and kernels[-1].does is Does.REDISPATCHES:
+        runs.append(Run(f"{ARROW}…", Tone.DIM))
     if predicted:
         return (*runs, Run(f" (predicted: {path_text(predicted)})", Tone.BAD))
     if calls_again:
@@ -92,9 +92,8 @@ def path_text(keys: tuple[str, ...]) -> str:
 
 def path_total(path: PathTotal) -> str:
     """The kernels of several calls in turn, and that the calls did not return."""
-    assumed = f" (assumed: {path_text(path.assumed)})" if path.assumed else ""
     ended = f" {path.ended.value}" if path.ended is not CallEnd.RETURNED else ""
-    return f"{path_text(path.keys)}{assumed}{ended}"
+    return f"{path_text(path.keys)}{ended}"
 
 
 def place_label(place: PythonPlace, directory: str | None) -> str:
@@ -148,7 +147,7 @@ def seen_sentence(report: TraceReport) -> str:
         known = "as predicted in all calls" if not different else f"not as predicted in {plural(different, 'call')}"
         early = ", up to the one that raised" if report.counts.raised and not different else ""
         return f"all are observed; {known}{early}"
-    early = ", and assumed where the call did not return" if report.counts.raised or report.counts.unfinished else ""
+    early = ", and not known where the call did not return" if report.counts.raised or report.counts.unfinished else ""
     return f"the key of the first of each call is observed, those after it are predicted{early}"
 
 
