@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.capture.support import live_seed, torch_python
+from tests.engine import test_order
 from tests.engine.call import own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
 from tests.engine.keys import test_key_expression
 from tests.engine.live_cases import LiveCase, embedded_side, live_side, recorded_questions
-from tests.engine.order import test_order
 from tests.support import load_recording
 
 CASES: dict[str, LiveCase] = {
