@@ -491,13 +491,15 @@ def chosen_of_both_kinds(
 
     Without --op, all; of files laid over a base only those that the files say something of, if any.
     """
-    from dispatch_cli.answers.shared.selection import may_be_higher_order
-    from dispatch_cli.model.names import OperatorName
+    if ops:
+        from dispatch_cli.answers.shared.selection import may_be_higher_order
 
-    if ops and not any(map(may_be_higher_order, ops)):
-        return chosen_operators(state, ops), ()
+        if not any(map(may_be_higher_order, ops)):
+            return chosen_operators(state, ops), ()
     operators = state.higher_order_operators
     if ops:
+        from dispatch_cli.model.names import OperatorName
+
         chosen, others = matching_names(ops, state.dispatcher.names(), [operator.name for operator in operators])
         ordinary = [OperatorName.parse(name) for name in sorted(chosen)]
         return ordinary, tuple(operator for operator in operators if operator.name in others)
@@ -527,6 +529,8 @@ def chosen_keys(universe: Universe, globs: tuple[str, ...], registrable: bool = 
 
     registrable: of all keys at which a kernel can be registered, alias and functionality keys included.
     """
+    if not globs:
+        return None
     from dispatch_cli.answers.shared.selection import select_keys
 
     known = (*universe.slots[:1], *universe.keys_by_id) if registrable else universe.slots
@@ -538,7 +542,7 @@ def chosen_keys(universe: Universe, globs: tuple[str, ...], registrable: bool = 
             hint = as_sentence(close or KEYS_LISTED)
             kind = "dispatch" if registrable else "runtime"
             raise click.BadParameter(f"no {kind} key matches {glob!r}.{hint}", param_hint="'--key'")
-    return select_keys(universe, globs, known) if globs else None
+    return select_keys(universe, globs, known)
 
 
 def as_sentence(hint: str | None) -> str:

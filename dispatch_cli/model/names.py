@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -66,6 +67,13 @@ def without_overload(name: str) -> str:
     """``aten::add`` of ``aten::add.Tensor``; a dot before the namespace's end begins no overload."""
     dot = name.find(".", name.rfind("::") + 1)
     return name if dot < 0 else name[:dot]
+
+
+def some_of(names: Sequence[str], most: int = 4) -> str:
+    """Some of many names: all of a few, else the first ones and how many more there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
 
 
 class Rule(Enum):

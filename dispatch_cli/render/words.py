@@ -11,8 +11,8 @@ from dispatch_cli.model.span import OWN, Origin, Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.folding import KeyRuns
     from dispatch_cli.answers.shared.report_parts import StartsFrom
+    from dispatch_cli.answers.shared.slot_row import KeyRuns
 
 
 def listed(names: Iterable[str], nothing: str = "nothing") -> str:

@@ -16,11 +16,11 @@ from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
-from dispatch_cli.answers.shared.selection import nearest_names, some_of
+from dispatch_cli.answers.shared.selection import nearest_names
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (

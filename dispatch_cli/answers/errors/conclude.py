@@ -12,10 +12,9 @@ from typing import NamedTuple
 from dispatch_cli.answers.errors.messages import MESSAGES, NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
 from dispatch_cli.answers.errors.printed import PrintedTable, TextVersion
 from dispatch_cli.answers.errors.read import ErrorText
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.universe import (
     AUTOGRAD,
     BACKEND_SELECT,

@@ -10,7 +10,7 @@ from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice.document import advice_texts
 from dispatch_cli.answers.explain.advice.report import Manual
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
-from dispatch_cli.answers.shared.selection import some_of
+from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
 
 DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}

@@ -52,7 +52,7 @@ from dispatch_cli.render.words import (
 )
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.folding import Folded
+    from dispatch_cli.answers.shared.slot_row import Folded
 
 ROLE_TONES = {
     Role.FILLS: Tone.KERNEL,

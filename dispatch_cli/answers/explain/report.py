@@ -23,7 +23,7 @@ from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_key_of
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.folding import Folded, KeyRuns
+    from dispatch_cli.answers.shared.slot_row import Folded, KeyRuns
 
 
 class Registered(NamedTuple):
@@ -63,7 +63,7 @@ class BlockExplanation(NamedTuple):
 
 def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanation:
     """Explain an alias key. Errors: Refused for an unknown operator."""
-    from dispatch_cli.answers.shared.folding import alike, runs_of
+    from dispatch_cli.answers.shared.slot_row import alike, runs_of
 
     dispatcher, universe = state.dispatcher, state.dispatcher.universe
     covered = _covered(universe, alias)
@@ -81,7 +81,7 @@ def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanat
 
 def explain_block(state: State, name: OperatorName, functionality: str) -> BlockExplanation:
     """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
-    from dispatch_cli.answers.shared.folding import alike
+    from dispatch_cli.answers.shared.slot_row import alike
 
     keys = state.dispatcher.universe.per_backend[functionality]
     rows = _rows(state, name, keys)

@@ -14,10 +14,10 @@ from dispatch_cli.answers.explain.report import (
     SlotExplanation,
 )
 from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, RuleState
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import Before, PythonRow, TableRow
 from dispatch_cli.answers.table.wording import answer_text, before_label, kernel_label, kernel_phrase
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import some_of
 from dispatch_cli.render.words import below_names, fallthrough_text, short_kernel
 
 ROLES = {

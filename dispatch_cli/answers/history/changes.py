@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
+from dispatch_cli.answers.shared.slot_row import KeyRuns, runs_of
 from dispatch_cli.engine.comparison.operators import OperatorChange, PythonChange, compare_operator
 from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, OperatorView, Side
 from dispatch_cli.engine.comparison.slots import CauseKind, SlotCause, SlotComparison

@@ -19,7 +19,7 @@ from dispatch_cli.answers.history.wording import (
     there,
     version_runs,
 )
-from dispatch_cli.answers.shared.folding import KeyRuns
+from dispatch_cli.answers.shared.slot_row import KeyRuns
 from dispatch_cli.engine.comparison.sides import ChangeKind
 from dispatch_cli.model.schema_part import SchemaPart
 from dispatch_cli.render.document import (

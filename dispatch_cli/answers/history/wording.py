@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.answers.history.changes import CauseRow, VersionAnswer, VersionKernel
 from dispatch_cli.answers.history.report import HeldAtKey, HeldKind, HistoryReport, OperatorHistory, VersionRun
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.engine.comparison.slots import CauseKind
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import some_of
 from dispatch_cli.model.text.debug_text import is_python_without_place
 from dispatch_cli.render.words import short_kernel
 

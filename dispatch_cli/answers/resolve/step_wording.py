@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch_cli.answers.resolve.report import Assumed, StepReport
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.table.wording import kernel_phrase
 from dispatch_cli.engine.call.errors import brief
 from dispatch_cli.engine.call.gradient import GradientLoss, LostGradient
@@ -22,6 +21,7 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind, WrapKind
+from dispatch_cli.model.names import some_of
 from dispatch_cli.render.words import short_kernel
 
 _REASONS = {

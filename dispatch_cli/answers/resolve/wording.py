@@ -8,7 +8,6 @@ from typing import Any
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, step_kernel
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.wording import held_label, kernel_phrase, otherwise_text, source_label
 from dispatch_cli.checks.support_words import reason_words
@@ -27,6 +26,7 @@ from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.model.calls.call import CallEnd, ContextKind, TensorSpec
 from dispatch_cli.model.calls.options import BOXED
 from dispatch_cli.model.kernel import WrapKind
+from dispatch_cli.model.names import some_of
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import short_kernel
 

@@ -287,10 +287,3 @@ def any_operator(state: State, text: str) -> OperatorName | HigherOrderOperator:
     hint = similar_operators(state.dispatcher, text)
     hint = hint or suggestion(text, [operator.name for operator in state.higher_order_operators], 3)
     raise InputError((Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint),))
-
-
-def some_of(names: Sequence[str], most: int = 4) -> str:
-    """Some of many names: all of a few, else the first ones and how many more there are."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.findings.guards.yaml_document import operators, scalars
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.support.report import SupportColumn, SupportReason, SupportReport
 from dispatch_cli.checks.support_words import help_words, reason_words
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
 from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.render.document import (
     Block,
     Fact,

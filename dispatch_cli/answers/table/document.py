@@ -10,8 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dispatch_cli.answers.shared.folding import Folded, Folding, unfolded
-from dispatch_cli.answers.shared.slot_row import SlotRow, TableRow
+from dispatch_cli.answers.shared.slot_row import Folded, Folding, SlotRow, TableRow, unfolded
 from dispatch_cli.answers.table.report import (
     Aside,
     NotKnown,

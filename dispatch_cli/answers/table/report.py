@@ -19,7 +19,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.folding import Folded, Folding
+    from dispatch_cli.answers.shared.slot_row import Folded, Folding
     from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
 
 
@@ -151,7 +151,7 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
     autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
     kernel took the slot away from the math kernel.
     """
-    from dispatch_cli.answers.shared.folding import fold
+    from dispatch_cli.answers.shared.slot_row import fold
 
     def aside(row: TableRow) -> Aside | NotKnown | None:
         if row.stale or row.before is not None:
@@ -172,7 +172,7 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
 
 def fold_kinds(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
     """Fold a table further: slots with the same kind of kernel together, wherever they are."""
-    from dispatch_cli.answers.shared.folding import Folded, Folding
+    from dispatch_cli.answers.shared.slot_row import Folded, Folding
 
     folding = fold_table(rows, autograd_keys)
     groups: dict[Hashable, list[Folded[TableRow]]] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.shared.slot_row import Before, Otherwise, SlotRow, TableRow
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import some_of
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import fallthrough_text, keys_label, not_built_sentence, short_kernel

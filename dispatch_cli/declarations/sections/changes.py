@@ -8,8 +8,7 @@ from dispatch_cli.declarations.fields import Values, read_record, read_records, 
 from dispatch_cli.declarations.formats.change_format import CHANGE, MOST_NUMBER, REGISTRATION
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.sections.context import FileContext, ReadChange, ReadChanges
-from dispatch_cli.declarations.sections.schemas import read_operator_name
+from dispatch_cli.declarations.sections.context import FileContext, ReadChange, ReadChanges, read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (

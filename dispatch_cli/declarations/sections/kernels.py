@@ -8,8 +8,7 @@ from dispatch_cli.declarations.fields import Values, expect, is_true, read_recor
 from dispatch_cli.declarations.formats.kernel_format import FAKE_IMPL, FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.formats.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.sections.schemas import read_signature
+from dispatch_cli.declarations.sections.context import FileContext, read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch, Wrapped

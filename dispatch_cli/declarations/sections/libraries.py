@@ -8,10 +8,9 @@ from dispatch_cli.declarations.fields import Values, expect, read_record, read_r
 from dispatch_cli.declarations.formats.file_format import NO_FALLBACKS
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
 from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
-from dispatch_cli.declarations.sections.context import FileContext
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema
 from dispatch_cli.declarations.sections.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
 from dispatch_cli.declarations.sections.operators import read_definition_fields, read_unknown_schema
-from dispatch_cli.declarations.sections.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel

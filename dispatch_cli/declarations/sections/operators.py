@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.formats.operator_format import FUNCTIONS, MAKERS, ONLY_CUSTOM, OPERATOR
-from dispatch_cli.declarations.sections.context import FileContext
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.sections.kernels import (
     NAME_OF_A_KERNEL,
     entries,
@@ -12,7 +12,6 @@ from dispatch_cli.declarations.sections.kernels import (
     read_fakes,
     read_kernel,
 )
-from dispatch_cli.declarations.sections.schemas import read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind

@@ -13,8 +13,7 @@ from dispatch_cli.answers.explain.higher_order import document as explain_higher
 from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, RuleState
-from dispatch_cli.answers.shared.folding import Folded
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import Folded, TableRow
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import name_text
 from dispatch_cli.model.changes.change import RegistrationName, Removal

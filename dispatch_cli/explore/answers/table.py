@@ -8,8 +8,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from dispatch_cli.answers.shared.folding import Folded
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import Folded, TableRow
 from dispatch_cli.answers.table import document as table_document
 from dispatch_cli.answers.table.report import changed_slots, table_report
 from dispatch_cli.answers.table.wording import answer_text

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.divergences import PythonDifference, ReasonCount, by_reason, difference_of
-from dispatch_cli.answers.shared.folding import KeyRuns, runs_of
+from dispatch_cli.answers.shared.slot_row import KeyRuns, runs_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Comparison, Count
 

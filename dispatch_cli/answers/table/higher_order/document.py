@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from dispatch_cli.answers.shared.folding import Folded, unfolded
-from dispatch_cli.answers.shared.slot_row import HigherOrderRow
+from dispatch_cli.answers.shared.slot_row import Folded, HigherOrderRow, unfolded
 from dispatch_cli.answers.table.higher_order.report import (
     ASIDE,
     HigherOrderImpls,

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from dispatch_cli.answers.shared.folding import Folding, fold
-from dispatch_cli.answers.shared.slot_row import HigherOrderRow, answer_of
+from dispatch_cli.answers.shared.slot_row import Folding, HigherOrderRow, answer_of, fold
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dispatch_cli.answers.shared.selection import some_of
 from dispatch_cli.answers.trace.findings.report import TraceFinding, TraceFindingKind
 from dispatch_cli.answers.trace.wording import place_label
 from dispatch_cli.engine.call.gradient import GradientLoss
+from dispatch_cli.model.names import some_of
 from dispatch_cli.render.words import plural, short_kernel
 
 
