@@ -182,15 +182,20 @@ def test_operators_without_a_schema_have_a_sentence_and_no_row(tmp_path: Path) -
     kernels += "    impl: {one: one_cpu, two: two_cpu}\n"
     file.write_text(kernels)
     out = call("support", str(file)).out
-    assert out.startswith("2 operators: whether they work is not known\n")
-    assert "Without a known schema, and so without a row: 2 operators; --full has all.\n\n? not known: " in out
+    assert out.startswith("? not known: ") and out.endswith("\n2 operators: whether they work is not known\n")
+    assert "\n\nWithout a known schema, and so without a row: 2 operators; --full has all.\n" in out
     assert " of 2" not in out and "ea tr" not in out and "eager train" not in out
     assert "lost::two ?" in " ".join(call("support", str(file), "--full").out.split())
 
     file.write_text(f"{kernels}operators:\n  - {{func: 'here::three(Tensor x) -> Tensor', dispatch: {{CPU: three}}}}\n")
     out = call("support", str(file)).out
-    assert out.startswith("3 operators: ") and "CPU: eager 1 of 3 (2 not known)" in out
+    assert "\n3 operators: " in out and "CPU: eager 1 of 3 (2 not known)" in out
     assert "\nhere::three " in out and "\nlost::" not in out and "without a row: 2 operators;" in out
+
+
+def test_a_terminal_ends_with_the_matrix_and_the_verdict() -> None:
+    screen = in_terminal(80, "support", "examples/extension", "-D", "WITH_CUDA", NO_COLOR="1").out.splitlines()[-23:]
+    assert screen[2].split()[:3] == ["Operator", "ea", "tr"] and screen[-1] == "8 operators: 2 work in all 18 columns"
 
 
 @pytest.mark.parametrize("source", [OPERATORS, "examples/extension"])

@@ -72,7 +72,8 @@ def command(
     graph break may go around the call.
 
     A cell says what serves the call, or why it does not work. Kernels are taken to do what their schemas and fake
-    kernels say. `dispatch-cli resolve` shows the call behind a cell; the answer has the commands.
+    kernels say, and composite ones to call operators. `dispatch-cli resolve` shows the call behind a cell; the answer
+    has the commands.
     """
     from dispatch_cli.model.calls.support import PROMISED
 
@@ -108,7 +109,7 @@ def command(
         return
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
     report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)
-    show(report, out, full=full)
+    show(report, out, full=full, reasons_first=out.format == "text")
     if out.file is not None:
         from dispatch_cli.answers.support.document import verdict_sentence
 

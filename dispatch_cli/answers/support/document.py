@@ -43,7 +43,7 @@ MARKS = {
     Verdict.NOT_APPLICABLE: Mark("·", Tone.DIM, "does not apply"),
 }
 """Marks in the cells of the matrix."""
-ASSUMED = "Kernels are taken to do what their schemas and fake kernels say."
+ASSUMED = "Kernels are taken to do what schemas say, and composite ones to call operators."
 SHORT = {
     SupportContext.EAGER: "ea",
     SupportContext.TRAIN: "tr",
@@ -63,6 +63,8 @@ INDENT = 4
 
 def verdict_sentence(report: SupportReport) -> str:
     """The number of operators that work in every column."""
+    if not report.chosen:
+        return "no operators: nothing here registers one"
     if 0 < report.chosen == report.not_known:
         subject = "it works" if report.chosen == 1 else "they work"
         return f"{plural(report.chosen, 'operator')}: whether {subject} is not known"
@@ -119,19 +121,37 @@ def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColum
     return "; ".join(f"{', '.join(where)}: {', '.join(names)}" for names, where in backends.items())
 
 
-def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
-    """The verdict, the matrix, then the reasons. full: a row for each operator."""
-    yield Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE, is_verdict=True)
-    yield from (Paragraph(text, hang=INDENT) for text in counts(report))
-    yield Paragraph(Run(over_label(report), Tone.DIM))
+def document(report: SupportReport, full: bool = False, reasons_first: bool = False) -> Iterator[Block]:
+    """The verdict, the matrix, then the reasons. full: a row for each operator.
+
+    reasons_first: the reasons, the matrix, and the verdict at the end, which is what a terminal shows.
+    """
+    verdict = Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)
+    summary = [*(Paragraph(text, hang=INDENT) for text in counts(report)), Paragraph(Run(over_label(report), Tone.DIM))]
+    if not reasons_first:
+        yield verdict
+        yield from summary
+        yield from _matrix_blocks(report, full)
+        for reason in report.reasons:
+            yield Gap()
+            yield from reason_blocks(reason, report)
+        return
+    for reason in report.reasons:
+        yield from reason_blocks(reason, report)
+        yield Gap()
+    yield from _matrix_blocks(report, full)
+    yield from summary
+    yield verdict
+
+
+def _matrix_blocks(report: SupportReport, full: bool) -> Iterator[Block]:
+    """The matrix, and sentences about all of it."""
     if not report.operators:
         return
     picture = matrix(report, full)
     shown = report.chosen if full else sum(map(_has_schema, report.operators))
     if shown:
-        yield Gap()
         yield picture
-        yield Gap()
         yield Paragraph(Run(ASSUMED, Tone.DIM))
     if shown < report.chosen:
         lacking = plural(report.chosen - shown, "operator")
@@ -139,9 +159,6 @@ def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
     if len(picture.rows) < shown:
         folded = f"{plural(shown, 'operator')} in {plural(len(picture.rows), 'row')}; --full has a row for each."
         yield Paragraph(Run(folded, Tone.DIM))
-    for reason in report.reasons:
-        yield Gap()
-        yield from reason_blocks(reason, report)
 
 
 def matrix(report: SupportReport, full: bool = False) -> Matrix:
