@@ -268,3 +268,14 @@ def test_every_key_has_one_fate(state: State) -> None:
 def test_tensors_on_different_devices(tensors: tuple[str, ...], warns: bool) -> None:
     result = call("resolve", "aten::mm", *(word for tensor in tensors for word in ("--tensor", tensor)))
     assert ("Expected all tensors to be on the same device" in result.out and result.code == 0) is warns
+
+
+@pytest.mark.parametrize("tensor", ["meta", "cpu fake"])
+def test_a_misspelled_name_comes_before_other_advice(tensor: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.yaml"
+    impl = "libraries:\n  - {namespace: m, kind: IMPL, dispatch_key: Meta, impl: {store_blocks: f}}\n"
+    define = "operators:\n  - {func: 'm::store_block(Tensor x) -> Tensor', dispatch: {CPU: k}}\n"
+    file.write_text(f"dispatch: 1\n{impl}{define}", encoding="utf-8")
+    call_of = ("m::store_block", str(file), "--tensor", tensor, "--format", "json")
+    kind, *others = [item["kind"] for item in json.loads(call("resolve", *call_of).out)["advice"]]
+    assert kind == "near-kernels" and others == (["no-meta"] if tensor == "meta" else [])

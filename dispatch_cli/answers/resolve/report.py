@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus, ThreadKeys, Visit, key_outcomes, thread_keys
-from dispatch_cli.answers.shared.notes import Note, table_notes
+from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import TableRow
 from dispatch_cli.answers.table.report import changed_slots, row_of
-from dispatch_cli.answers.table.slot_notes import not_built
+from dispatch_cli.answers.table.slot_notes import not_built, slot_notes
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.simulate import Unwrapped, unwrapped
@@ -25,6 +25,7 @@ from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import META
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.advice.report import Advice
@@ -168,11 +169,15 @@ def resolve_report(
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:
     """The report of a call that fails, with what would help; what advice says is no note."""
-    from dispatch_cli.answers.explain.advice.adviser import slot_advice
+    from dispatch_cli.answers.explain.advice.adviser import advice_on
     from dispatch_cli.answers.explain.advice.questions import Question, failing_slot
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
-    advice = slot_advice(state, call.operator, failing_slot(call), asked)
+    slot = failing_slot(call) if call.end.fake is None else META
+    notes_on = slot_notes(state.dispatcher, call.operator, slot)
+    if call.end.fake is not None:  # the fake outcome says what else is missing
+        notes_on = tuple(note for note in notes_on if note.kind is NoteKind.NEAR_KERNELS)
+    advice = advice_on(state, call.operator, notes_on, asked)
     advised = {(item.kind, key) for item in advice for key in item.keys}
     notes = tuple(note for note in report.notes if advised.isdisjoint((note.kind, key) for key in note.keys))
     return replace(report, notes=notes, advice=advice)

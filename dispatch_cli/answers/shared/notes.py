@@ -63,7 +63,8 @@ class Note(NamedTuple):
     kernel is at the autograd keys alone; inference mode leaves them out. STALE: the live table holds something else;
     the culprit is the key whose change left it behind. NEAR_NAME: it has the culprits' kernels
     and no schema, and an operator of almost the same name has one. OVERLOADS: others of its name have one.
-    NEAR_KERNELS: it has no kernel, and an operator of almost the same name has the culprits' and no schema.
+    NEAR_KERNELS: it has no kernel for the slot, and an operator of almost the same name has the culprits' and no
+    schema.
     NOT_BUILT: the embedded builds have no kernels of the slot's backend; an overlay (detail) has some.
     """
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
@@ -43,7 +44,7 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
     above = autograd_key_of(universe, key)
     shown = (key,) if above is None else (key, above)
     # what a kernel does to the autograd key above it is worth saying where the kernel is looked at
-    notes = [*_of_names(dispatcher, name)]
+    notes = [*_of_names(dispatcher, name, table[key])]
     notes += [
         note
         for note in table_notes(dispatcher, table, schema, shown, stale)
@@ -165,23 +166,33 @@ def _serves_any(entry: TableEntry) -> bool:
     return entry.rule in (Rule.DEFAULT, Rule.MATH, Rule.FALLBACK, Rule.MISSING)
 
 
-def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
-    """A kernel under a mistyped name: one operator has no schema, another has one and no kernel, or almost none."""
+def _of_names(dispatcher: Dispatcher, name: OperatorName, entry: TableEntry) -> Iterator[Note]:
+    """A kernel under a mistyped name: one operator has no schema, another has one and no kernel for the slot."""
     operator = dispatcher.operator(name)
-    if operator.definition is not None and operator.kernels:
+    lacks_schema = operator.definition is None
+    if not lacks_schema and operator.kernels and entry.decision.source is not None:
         return
-    overloads = _overloads(dispatcher, name) if operator.definition is None else ()
+    overloads = _overloads(dispatcher, name) if lacks_schema else ()
     if overloads:
         yield Note(NoteKind.OVERLOADS, (), tuple(operator.kernels), some_of(overloads, MAX_OVERLOADS))
         return
-    others = [candidate for candidate in dispatcher.names() if candidate != str(name)]
-    for other in similar(str(name), others, 3, cutoff=0.8):
-        near = dispatcher.operator(OperatorName.parse(other))
-        lacking = near.definition is None if operator.definition is not None else near.definition is not None
-        if lacking:
-            kind = NoteKind.NEAR_NAME if operator.definition is None else NoteKind.NEAR_KERNELS
-            yield Note(kind, (), tuple(operator.kernels or near.kernels), other)
+    filling = {key for key in dispatcher.universe.aliases if entry.key in dispatcher.universe.covered_by(key)}
+    for near in _near(dispatcher, name):
+        if lacks_schema and near.definition is not None:
+            yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or near.kernels), str(near.name))
             return
+        fills = not operator.kernels or not filling.union((entry.key,)).isdisjoint(near.kernels)
+        if not lacks_schema and near.definition is None and fills:
+            yield Note(NoteKind.NEAR_KERNELS, (), tuple(near.kernels), str(near.name))
+            return
+
+
+def _near(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Operator]:
+    """Operators of almost the same name. Those of a base have schemas: for one with a schema they do not count."""
+    others = dispatcher.names() if dispatcher.operator(name).definition is None else map(str, dispatcher.present())
+    for near in similar(str(name), sorted({*others} - {str(name)}), 3, cutoff=0.8):
+        if (operator := dispatcher.find(OperatorName.parse(near))) is not None:
+            yield operator
 
 
 def _overloads(dispatcher: Dispatcher, name: OperatorName) -> tuple[str, ...]:

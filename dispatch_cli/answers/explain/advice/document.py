@@ -293,8 +293,8 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
             return f"{operator} {has} a schema, and {note.detail} has one: is one of the names misspelled?"
         case NoteKind.NEAR_KERNELS:
             return (
-                f"{operator} has a schema and lacks kernels, and {note.detail} has kernels ({culprits}) and lacks a "
-                "schema: is one of the names misspelled?"
+                f"{note.detail} has kernels ({culprits}) and lacks a schema, and {operator} has one and lacks these "
+                "kernels: is one of the names misspelled?"
             )
         case NoteKind.OVERLOADS:
             return f"{operator} lacks a schema; the overloads of that operator are {note.detail}."
