@@ -46,7 +46,8 @@ _BY_DEFAULT = (
 def summary(run: SourceRun) -> Iterator[Block]:
     """The whole summary, for those who extract."""
     yield _line("read", files_read(run))
-    yield _line("found", what_was_found(run))
+    conditional = f" ({run.conditional:,} conditional)" if run.conditional else ""
+    yield _line("found", f"{plural(run.blocks, 'block')}, {what_was_found(run)}{conditional}")
     if run.backend_names:
         yield _line("the backend", backend_named(run))
     count = len(run.not_understood)
@@ -76,7 +77,7 @@ def notes(run: SourceRun, whole: str) -> Iterator[str]:
     unknown, undecided = len(run.not_understood), len(undecided_in(run))
     counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
     counts += [f"{undecided:,} undecided"] if undecided else []
-    named = [*left_out([part for part in run.left_out if part.reason is not WhyLeftOut.TOOL], most=1)]
+    named = [*left_out([part for part in run.left_out if part.reason is not WhyLeftOut.TOOL], in_short=True)]
     counts += [f"left out: {', '.join(named)}"] if named else []
     if counts:
         yield f"{'; '.join(counts)}: `{whole}` lists all"
@@ -123,7 +124,7 @@ def _stand_ins(names: Sequence[str]) -> str:
     more = len(names) - MAX_FOLDERS
     listed = f"{', '.join(names[:MAX_FOLDERS])}{f' and {more:,} more' if more > 0 else ''}"
     verb = "stands" if len(names) == 1 else "stand"
-    return f"{listed} {verb} for TORCH_EXTENSION_NAME, which -D TORCH_EXTENSION_NAME=NAME sets"
+    return f"{listed} {verb} for TORCH_EXTENSION_NAME; -D TORCH_EXTENSION_NAME=NAME sets it"
 
 
 def files_read(run: SourceRun) -> str:
@@ -136,25 +137,23 @@ def files_read(run: SourceRun) -> str:
 
 
 def what_was_found(run: SourceRun) -> str:
-    """Numbers of blocks, definitions and registrations, in words."""
-    conditional = f" ({run.conditional:,} conditional)" if run.conditional else ""
-    return (
-        f"{plural(run.blocks, 'block')}, {plural(run.definitions, 'definition')}, "
-        f"{plural(run.registrations, 'registration')}{conditional}"
-    )
+    """Numbers of definitions and registrations, in words."""
+    return f"{plural(run.definitions, 'definition')}, {plural(run.registrations, 'registration')}"
 
 
-def left_out(entries: Sequence[LeftOut], most: int = MAX_FOLDERS) -> Iterator[str]:
-    """Files and folders that are not read, by the reason. most: files and folders of a reason that are named."""
+def left_out(entries: Sequence[LeftOut], in_short: bool = False) -> Iterator[str]:
+    """Files and folders that are not read, by the reason. in_short: the first of each reason, and their number."""
     by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
     for entry in entries:
         by_reason.setdefault(entry.reason, []).append(entry)
+    most = 1 if in_short else MAX_FOLDERS
     for reason in sorted(by_reason, key=lambda reason: (reason not in _BY_DEFAULT, list(WhyLeftOut).index(reason))):
         them = sorted(by_reason[reason], key=lambda entry: (not entry.is_folder, entry.path))
         named = ", ".join(f"{entry.path}{'/' if entry.is_folder else ''}" for entry in them[:most])
         more = len(them) - most
         details = Counter(entry.detail for entry in them if entry.detail)
-        why = f"{reason.value}: {next(iter(details))}" if len(details) == 1 else reason.value
+        text = reason.value.partition("; ")[0] if in_short else reason.value
+        why = f"{text}: {next(iter(details))}" if len(details) == 1 else text
         yield f"{named}{f' and {more:,} more' if more > 0 else ''} ({why})"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from dispatch_cli.answers.shared.conditions import ShownFor
 from dispatch_cli.answers.shared.report_parts import ProblemsReport
@@ -18,12 +19,12 @@ from dispatch_cli.render.words import plural
 
 HANG = 4
 """Blanks before the further lines of a message."""
-MAX_OVERRIDES = 100
+MAX_OVERRIDES = 3
 """Warnings of overridden kernels that are shown."""
 
 
-MAX_CONDITIONS = 6
-"""Number of conditions that are named."""
+MAX_CONDITIONS = 70
+"""Characters of conditions that are named; the first one is, however long."""
 _WORD = re.compile(r"[\w:.*?\[\]-]+")
 
 
@@ -46,17 +47,21 @@ def sheet(report: ProblemsReport) -> Sheet:
 
 
 def overrides(registrations: Sequence[Registration], whole: str) -> Iterator[Block]:
-    """PyTorch's warning for each registration that overrides another, naming the kernel it really replaces.
+    """A line for each registration that overrides another; the first are shown, and the others counted.
 
-    Of very many the first are shown, and the others counted. whole: the command line that shows them all.
+    whole: the command line that shows them all, with PyTorch's warning.
     """
+    kind = Run("warning", Tone.WARN)
     for registration in registrations[:MAX_OVERRIDES]:
-        yield from _override(registration)
+        kernel, earlier = registration.kernel, registration.overrides
+        assert earlier is not None, "only registrations that override another are listed"
+        place = "" if earlier.span is None else f" ({earlier.span})"
+        text = f"{registration.operator} at {registration.key}: {kernel.label} overrides {earlier.label}{place}"
+        yield _head(kernel.span, kind, f"[override]: {text}")
     more = len(registrations) - MAX_OVERRIDES
     if more > 0:
-        text = f"[override]: {plural(more, 'registration')} more override another"
-        yield _head(None, Run("warning", Tone.WARN), text)
-        yield Paragraph((Run("help: ", Tone.ALIAS), Run(f"`{whole}` shows them all")), indent=2, hang=6)
+        text = f"[override]: {plural(more, 'registration')} more override another; `{whole}` shows all"
+        yield _head(None, kind, text)
 
 
 def _problem(problem: Problem) -> Iterator[Block]:
@@ -81,27 +86,6 @@ def _related(related: Related) -> Iterator[Block]:
     note = (Run("note: ", Tone.ALIAS), Run(related.message), Run(f" ({related.span})", Tone.HEAD))
     yield Paragraph(note, indent=2, hang=6)
     yield from _excerpt(related.span)
-
-
-def _override(registration: Registration) -> Iterator[Block]:
-    earlier = registration.overrides
-    assert earlier is not None, "only registrations that override another are listed"
-    kernel, name = registration.kernel, registration.operator
-    text = (
-        f"[override]: {name}: Overriding a previously registered kernel for the same operator and the same "
-        f"dispatch key {registration.key}; previous kernel: {earlier.debug}; new kernel: {kernel.debug}"
-        f"{misnamed_text(registration)}"
-    )
-    yield _head(kernel.span, Run("warning", Tone.WARN), text)
-    yield from _excerpt(kernel.span)
-    if earlier.span is not None:
-        yield from _related(Related("the previous kernel is registered here", earlier.span))
-
-
-def misnamed_text(registration: Registration) -> str:
-    """The wrong kernel that PyTorch's own warning names; empty if it is right, or not known."""
-    named = registration.misnamed
-    return "" if named is None else f'; PyTorch\'s own warning says "previous kernel: {named}"'
 
 
 def snippet(span: Span, mark: str | None, tone: Tone, indent: int = 0) -> Excerpt | None:
@@ -156,8 +140,10 @@ def notes_on_conditions(
         text = f"note: PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
         yield Paragraph(f"{text}; `{why}` says why", hang=2)
     if conditions is not None:
-        more = len(conditions.when) - MAX_CONDITIONS
-        when = ", ".join(conditions.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
+        lengths = [*accumulate(len(when) + 2 for when in conditions.when)]
+        count = max(1, sum(length <= MAX_CONDITIONS for length in lengths))
+        more = len(lengths) - count
+        when = ", ".join(conditions.when[:count]) + (f" and {more} more" if more > 0 else "")
         such = f"{':' if conditions.others == 1 else ', such as with'} --when {conditions.choice}"
         others = f"; {plural(conditions.others, 'other combination')}{such}" if conditions.choice is not None else ""
         yield Paragraph(f"note: shown for: {when}{others}", hang=2)

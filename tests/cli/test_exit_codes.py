@@ -74,8 +74,7 @@ def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (tmp_path / name).write_text(text, encoding="utf-8")
     result = call("register", "1.yaml", "2.yaml", "--format", "csv")
     assert result.code == 0
-    assert result.err.startswith("2.yaml:3:36: warning[override]: a::b: Overriding a previously registered kernel for ")
-    assert "  note: the previous kernel is registered here (1.yaml:3:36)\n" in result.err
+    assert result.err.startswith("2.yaml:3:36: warning[override]: a::b at CPU: new overrides old (1.yaml:3:36)\n")
     assert [line.split(",")[3:5] for line in result.out.splitlines()[1:]] == [["new", "active"], ["old", "overridden"]]
 
 
@@ -151,7 +150,7 @@ def test_an_answer_about_one_operator_warns_of_its_overrides_alone(
     (tmp_path / "b.cpp").write_text(new, encoding="utf-8")
     for command in (("resolve", "my::f", "--tensor", "cpu"), ("table", "--op", "my::f"), ("register", "--op", "my::f")):
         result = call(*command, "a.cpp", "b.cpp")
-        assert result.err.count("warning[override]: my::f: Overriding") == 1
+        assert result.err.count("warning[override]: my::f at CPU: ") == 1
         assert "my::g" not in result.err and "PyTorch refuses" not in result.err
     for command in (("explain", "my::f", "CPU"), ("support",), ("coverage", "CPU")):
         assert "warning[override]" not in call(*command, "a.cpp", "b.cpp").err
