@@ -114,6 +114,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--all", ("register", "table"), "write --full"),
     ("--all-findings", ("check-invariants", "crossref"), "write --full"),
     ("--autocast", ("coverage",), _CONTEXTS),
+    ("--base", ("keys",), "write --universe NAME, such as torch-2.15: keys belong to a universe"),
     ("--cache-dir", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR to the directory"),
     ("--codegen-backends", _SOURCES, "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml"),
     ("--context", ("coverage",), _CONTEXTS),
@@ -166,10 +167,10 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 def what_to_write(command: str | None, option: str) -> str | None:
-    """A sentence about an option that a command had; None for any other."""
+    """A sentence about an option that a command had, or that others have; None for any other."""
     for name, commands, instead in REMOVED:
         if name == option and command in commands:
-            return f"There is no option {name} any more: {instead}."
+            return f"There is no option {name}: {instead}."
     return None
 
 

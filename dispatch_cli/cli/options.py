@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.settings import CheckSettings, Named
     from dispatch_cli.model.universe import Universe
 
@@ -282,8 +282,17 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
         if source.files or any(not base.startswith("torch-") for base in source.bases):
             say_name_notes(state)
     except InputError as error:
-        raise at_setting(error, backend) from None
+        error = at_setting(error, backend)
+        raise InputError(tuple(map(_on_standard_input, error.problems))) from None
     return state
+
+
+def _on_standard_input(problem: Problem) -> Problem:
+    """The problem; of standard input that is no declaration file at all, with what is read there."""
+    is_other = problem.code == "yaml-syntax" or "a mapping that begins with" in problem.message
+    if problem.span is None or problem.span.file != "-" or problem.hint is not None or not is_other:
+        return problem
+    return problem._replace(hint="standard input is read as declarations; for C++ and Python, name the files")
 
 
 def opened_files(source: SourceOptions) -> SourceOptions:

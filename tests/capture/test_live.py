@@ -59,7 +59,9 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Captured:
     as_yaml, as_json = directory / "a.yaml", directory / "a.json"
     again = unpacked(captured_once(), directory / "b.json")
     as_yaml.write_text("".join(state_text(live_state(), as_json=False)), encoding="utf-8")
-    subprocess.run([*COMMAND, "capture", "--python", torch_python(), "-o", str(as_json)], check=True)
+    command = [*COMMAND, "capture", "--python", torch_python(), "-o", str(as_json)]
+    written = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    assert written.startswith(f"{as_json}: PyTorch ") and written.count("\n") == 1
     # The one thing a capture changes: where PyTorch is installed. That is known here from its own words.
     site = ask("-c", "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
     live = json.loads(ask(str(HERE / "live_state.py")))

@@ -72,7 +72,7 @@ def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
     for argument in (option, f"{option}=1"):
         result = call(command, argument)
         assert (result.code, result.out) == (2, "")
-        assert f"Error: There is no option {option} any more: " in result.err
+        assert f"Error: There is no option {option}: " in result.err
 
 
 @pytest.mark.parametrize(("option", "commands", "instead"), REMOVED)

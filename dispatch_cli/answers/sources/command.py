@@ -11,7 +11,17 @@ from dispatch_cli.answers.findings.crossref.command_options import ask_live, che
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import allow_outside_option, opened
-from dispatch_cli.cli.output import Output, output_option, output_options, refuse_unwritable, say, show, warn, write
+from dispatch_cli.cli.output import (
+    Output,
+    output_option,
+    output_options,
+    refuse_unwritable,
+    say,
+    say_written,
+    show,
+    warn,
+    write,
+)
 from dispatch_cli.cli.source_reading import (
     NO_CONFIG,
     ReadingOptions,
@@ -109,6 +119,10 @@ def capture_command(python: str | None, modules: tuple[str, ...], output: str | 
 
     as_json = format_ == "json" if file_format is None else file_format is not Format.YAML
     write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ, kind="data")
+    if output is not None:
+        from dispatch_cli.render.words import plural
+
+        say_written(output, f"PyTorch {state['torch']}, {plural(len(state['operators']), 'operator')}")
 
 
 def _file_format(output: str | None, format_: str | None) -> Format | None:
