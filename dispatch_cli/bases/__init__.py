@@ -59,6 +59,7 @@ class Description(NamedTuple):
     bytes: int
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Names of the embedded states, newest PyTorch first."""
     states = [name.removesuffix(SUFFIX) for name in os.listdir(_HERE) if name.endswith(SUFFIX)]
@@ -84,7 +85,7 @@ class Resolved(NamedTuple):
     note: str | None = None
 
 
-_PATCH = re.compile(r"(torch-[0-9]{1,3}\.[0-9]{1,3})\.[0-9]{1,5}(?:\+[\w.]{1,40})?(-[a-z]\w{0,40})?", re.ASCII)
+_PATCH = r"(?a)(torch-[0-9]{1,3}\.[0-9]{1,3})\.[0-9]{1,5}(?:\+[\w.]{1,40})?(-[a-z]\w{0,40})?"
 
 
 def resolve(text: str) -> Resolved:
@@ -92,7 +93,7 @@ def resolve(text: str) -> Resolved:
 
     A text that means none is given back as it is.
     """
-    match = _PATCH.fullmatch(text)
+    match = None if text in names() else re.fullmatch(_PATCH, text)
     if match is None:
         return Resolved(text)
     version, name = match[1], match[1] + (match[2] or "")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-_SENTENCE_END = re.compile(r"(?<=\.)\s+(?=\S)")
+_SENTENCE_END = r"(?<=\.)\s+(?=\S)"
 
 
 class OptionGroup(NamedTuple):
@@ -101,7 +101,7 @@ def _in_short(option: click.Option, ctx: click.Context) -> tuple[str, str]:
     record = option.get_help_record(ctx)
     assert record is not None, "no option is hidden"
     name, text = record
-    sentence = _SENTENCE_END.split(text.partition("  [")[0])[0]
+    sentence = re.split(_SENTENCE_END, text.partition("  [")[0])[0]
     if isinstance(option.type, click.Choice):
         name, _, values = name.partition(" ")
         sentence = f"{values} {sentence}".rstrip()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
-SETTINGS = re.compile(rb"tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]", re.MULTILINE)
+_SETTINGS = rb"(?m)tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]"
 """Part of a project file that has settings of this program."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
@@ -382,7 +382,7 @@ def may_have_settings() -> bool:
         try:
             if os.path.isfile(file):  # noqa: PTH113
                 with open(file, "rb") as text:  # noqa: PTH123
-                    if SETTINGS.search(text.read(1 << 20)) is not None:
+                    if re.search(_SETTINGS, text.read(1 << 20)) is not None:
                         return True
         except OSError as error:
             from dispatch_cli.render.printed import safe

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import wraps
@@ -29,7 +28,7 @@ NO_CONFIG = "none"
 OFTEN = 0.05
 """Seconds after which a terminal is told which file is read now."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
-_OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
+_OURS = rb"""(?m)(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:"""
 _START = 4096
 _WIDTH = 60
 
@@ -129,6 +128,8 @@ def command_line(command: str, files: Sequence[str], parameters: Collection[str]
 
     parameters: those whose options go over to it where they were given. more: its further arguments.
     """
+    import shlex
+
     from dispatch_cli.files.paths import as_argument
 
     options = _given_options(click.get_current_context(), parameters.__contains__)
@@ -156,7 +157,7 @@ def is_source(file: str) -> bool:
     if suffix in _CODE or suffix == ".gz" or not paths.is_file(file):
         return suffix in _CODE
     try:
-        if _OURS.search(_start_of(file)) is not None:
+        if re.search(_OURS, _start_of(file)) is not None:
             return False
     except OSError:
         return False

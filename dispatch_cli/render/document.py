@@ -113,7 +113,7 @@ class Narrow(Enum):
     BELOW = "below"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Column(Generic[Row]):
     """A column of a table.
 
@@ -135,7 +135,7 @@ class Column(Generic[Row]):
     below: Callable[[Row], Inline] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableBlock(Generic[Row]):
     """Rows of one shape. The writer chooses between the full and the short cells.
 

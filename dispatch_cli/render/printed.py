@@ -11,19 +11,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from dispatch_cli.model.text.quoting import CONTROL, HARMFUL, UNSEEN, escaped, has_harmful
+from dispatch_cli.model.text.quoting import HARMFUL, escaped, has_harmful
 
 _HELD_BACK = 64
 _MOST = 1 << 20
 _COLOR = r"\x1b\[[0-9;]*m"
-_HARMFUL = re.compile(HARMFUL)
-_HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|{HARMFUL}")
+_HARMFUL_OR_COLOR = f"{_COLOR}|{HARMFUL}"
+"""Compiled, as `HARMFUL` is, when it is needed: most texts are plain."""
 _BLANK = re.compile(rf"(?:[^\S\n]|{_COLOR})*")
 """Characters that may stand in a line before a command."""
 _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
-_UNSAFE = f"[\t\n{CONTROL}{UNSEEN}]"
-"""Compiled when it is needed: most texts are plain."""
 
 UNENCODABLE = "backslashreplace"
 """Treatment of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
@@ -59,9 +57,9 @@ def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
     if kind == "data":
         return escaped(text)
     if colored:
-        text = _HARMFUL_OR_COLOR.sub(lambda match: match[0] if len(match[0]) > 1 else safe(match[0]), text)
+        text = re.sub(_HARMFUL_OR_COLOR, lambda match: match[0] if len(match[0]) > 1 else _escaped(match), text)
     elif has_harmful(text):
-        text = _HARMFUL.sub(lambda match: safe(match[0]), text)
+        text = re.sub(HARMFUL, _escaped, text)
     if kind == "commands":
         return text
     if "#" in text:
@@ -76,11 +74,11 @@ def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
     if text.isascii() and text.isprintable():
         return text
-    return re.sub(_UNSAFE, lambda match: _escaped(match[0]), text)
+    return re.sub(HARMFUL, _escaped, text).replace("\t", r"\t").replace("\n", r"\n")
 
 
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape", "surrogatepass").decode("ascii")
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def safe_lines(text: str) -> str:

@@ -59,18 +59,16 @@ OF_PYTORCH = (
 """A regular expression for places in PyTorch's own sources."""
 REGISTERED = r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)"
 """Pattern of a kernel's text that names a place."""
-_OF_PYTORCH = re.compile(OF_PYTORCH)
-_REGISTERED = re.compile(REGISTERED)
 
 
 def is_of_pytorch(place: str) -> bool:
     """True if a place is in PyTorch's own sources, which are rarely there to be opened."""
-    return _OF_PYTORCH.search(place.replace("\\", "/")) is not None
+    return re.search(OF_PYTORCH, place.replace("\\", "/")) is not None
 
 
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at FILE:LINE`` the place; of PyTorch's own, only the file."""
-    match = _REGISTERED.match(debug)
+    match = re.match(REGISTERED, debug)
     if match is None:
         return debug
     return (match["file"] if is_of_pytorch(match["place"]) else match["place"]) + debug[match.end() :]

@@ -42,6 +42,7 @@ class UniverseError(Exception):
         self.faults = tuple(faults)
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Names of the embedded universes, newest PyTorch first."""
     universe_names = [name.removesuffix(".json") for name in os.listdir(_HERE) if name.endswith(".json")]

@@ -177,7 +177,8 @@ def _bare(glob: str) -> str:
 
 def _matching(names: Iterable[str], glob: str) -> list[str]:
     if not any(sign in glob for sign in "*?["):
-        return [name for name in names if name == glob or name.startswith(f"{glob}.")]
+        with_overload = f"{glob}."
+        return [name for name in names if name == glob or name.startswith(with_overload)]
     from dispatch_cli.model.text.glob import glob_pattern
 
     match = glob_pattern(glob).match

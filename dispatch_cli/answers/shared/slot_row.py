@@ -150,7 +150,7 @@ class KeyRuns(tuple[tuple[str, ...], ...]):
         return tuple(key for run in self for key in run)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Folded(Generic[Row]):
     """Slots with one answer; *answer* is the row of the first, and speaks for all of them."""
 
@@ -158,7 +158,7 @@ class Folded(Generic[Row]):
     answer: Row
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Folding(Generic[Row]):
     """rows: runs of neighbours, in table order. aside: the slots that are not worth a row, by what they are."""
 

@@ -39,7 +39,7 @@ class OperatorTable(NamedTuple):
     origin: Origin = OWN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableReport:
     """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `StartsFrom`."""
 
@@ -61,7 +61,7 @@ class OperatorSummary(NamedTuple):
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableSummaryReport:
     """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
 

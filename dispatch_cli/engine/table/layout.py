@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Final
 
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Rule
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, EXPLICIT, UNDEFINED, Universe
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class KeyLayout:
     """Derived from a universe once, then shared.
 
@@ -26,16 +27,16 @@ class KeyLayout:
     open_slots: the slots whose answer an unknown kernel could change.
     """
 
-    universe: Universe
-    key_bits: dict[str, int]
-    backend_mask: int
-    functionality_mask: int
-    registered_bit: dict[str, int]
-    candidates: tuple[tuple[Candidate, ...], ...]
-    alike: tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]
-    incomplete: tuple[str, ...] = ()
-    closed: int = 0
-    open_slots: tuple[int, ...] = ()
+    universe: Final[Universe]
+    key_bits: Final[dict[str, int]]
+    backend_mask: Final[int]
+    functionality_mask: Final[int]
+    registered_bit: Final[dict[str, int]]
+    candidates: Final[tuple[tuple[Candidate, ...], ...]]
+    alike: Final[tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]]
+    incomplete: Final[tuple[str, ...]] = ()
+    closed: Final[int] = 0
+    open_slots: Final[tuple[int, ...]] = ()
 
     def slots_of(self, registered: int) -> Iterator[int]:
         """The slots that have a kernel of their own, by their bits among registered keys."""
@@ -154,6 +155,10 @@ def _alike(candidates: tuple[tuple[Candidate, ...], ...]) -> tuple[tuple[tuple[C
     return tuple((others, tuple(slots)) for others, slots in groups.items())
 
 
+_NOT_COVERED = tuple(Candidate(rule.number, rule.rule, rule.alias, 0, covers=False) for rule in PRECEDENCE)
+"""For each alias key, the candidate of a slot that it does not cover."""
+
+
 def _candidates(
     universe: Universe,
     covered: dict[str, frozenset[str]],
@@ -164,17 +169,19 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
     candidates = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
-    for precedence in PRECEDENCE:
+    for precedence, not_covered in zip(PRECEDENCE, _NOT_COVERED, strict=True):
         alias = precedence.alias
-        covers = key in covered.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
+        if key not in covered.get(alias, ()) and not (key == UNDEFINED and precedence.fills_undefined):
+            candidates.append(not_covered)
+            continue
         unless = ambiguous = 0
-        if covers and (precedence.yields_to_backends or (python and precedence.rule is Rule.NESTED)):
+        if precedence.yields_to_backends or (python and precedence.rule is Rule.NESTED):
             unless = _registrable_in(universe.autograd_backends.get(key, ()), key_bits, registered_bit)
             unless |= registered_bit.get(precedence.yields_to or EXPLICIT, 0)
             if key == AUTOGRAD_OTHER and precedence.yields_to_backends:
                 ambiguous = _registrable_in(universe.autogradother_backends, key_bits, registered_bit)
-        bit = registered_bit.get(alias, 0) if covers else 0
-        candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, covers, unless, ambiguous))
+        bit = registered_bit.get(alias, 0)
+        candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, True, unless, ambiguous))
     return tuple(candidates)
 
 

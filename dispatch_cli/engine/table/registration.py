@@ -92,7 +92,7 @@ class Definition:
         return f"<definition of {self.schema}>"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class LibraryHold:
     """The one DEF library of a namespace."""
 
