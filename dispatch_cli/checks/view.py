@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.files import Files, Namespaces
 from dispatch_cli.checks.undecided import UndecidedIndex
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader, returns_tensors, takes_tensors
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.registration import Refusal, Registration
+from dispatch_cli.engine.table.registration import OperatorHeader, Refusal, Registration, returns_tensors, takes_tensors
 from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
@@ -25,7 +25,6 @@ from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_n
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, no_collection
-from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
@@ -44,6 +43,9 @@ from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.universe import Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.captured import StateSource
 
 _START = Place(1, 1)
 MAX_FILES = 1_000

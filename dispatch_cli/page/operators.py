@@ -10,9 +10,8 @@ from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.shared.notes import table_notes
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text
-from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import Registration, takes_tensors
 from dispatch_cli.model.conditions.condition import all_text
 from dispatch_cli.model.kernel import Wrapped
 from dispatch_cli.model.names import OperatorName

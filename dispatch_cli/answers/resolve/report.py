@@ -170,7 +170,7 @@ def resolve_report(
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:
     """The report of a call that fails, with what would help; what advice says is no note."""
     from dispatch_cli.answers.explain.advice.adviser import advice_on
-    from dispatch_cli.answers.explain.advice.questions import Question, failing_slot
+    from dispatch_cli.answers.explain.advice.trial import Question, failing_slot
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
     slot = failing_slot(call) if call.end.fake is None else META

@@ -7,8 +7,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.table.registration import takes_tensors
 from dispatch_cli.engine.table.table import Table, TableEntry, bypassed, unreachable_without_tensors
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL, UNDEFINED, Universe
 

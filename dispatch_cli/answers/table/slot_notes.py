@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.registration import takes_tensors
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName, some_of, usualness

@@ -54,7 +54,6 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, runs_on_zeros
 from dispatch_cli.model.changes.edit import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -125,6 +124,8 @@ def _suspects(view: View, pattern: Pattern) -> Iterator[OperatorName]:
 
 def _is_served(view: View, name: OperatorName) -> bool:
     """True if the mode has a function for the operator, or runs its real kernels; factories get the device meta."""
+    from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, runs_on_zeros
+
     implementation = view.state.fake_rules(name).implementation
     if implementation is not None:
         return implementation != CONSTRUCTORS
@@ -172,6 +173,7 @@ def _fails(judge: Judge, devices: _Devices) -> bool:
 def _has_no_kernel(fake: Cell) -> bool:
     """True if a call raises because nothing is there for fake tensors, or for the device that a factory is given."""
     from dispatch_cli.engine.support.cell import Reason, Verdict
+    from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS
 
     return fake.reason is Reason.NO_FAKE or (fake.verdict is Verdict.RAISES and fake.kernel == CONSTRUCTORS)
 

@@ -6,8 +6,8 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher.seen import returns_tensors, takes_tensors
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import returns_tensors, takes_tensors
 from dispatch_cli.model.universe import Universe, autocast_key_of, autograd_key_of, backend_keys
 
 _IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")

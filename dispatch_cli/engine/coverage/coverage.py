@@ -20,9 +20,8 @@ from dispatch_cli.engine.coverage.answers import (
     Training,
 )
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.seen import takes_tensors
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.registration import Registration, takes_tensors
 from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName

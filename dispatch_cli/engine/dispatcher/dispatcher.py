@@ -11,7 +11,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.registry import Checkpoint, Registry
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader, WaitingOperator
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
@@ -19,6 +18,7 @@ from dispatch_cli.engine.table.registration import (
     Definition,
     Handle,
     LibraryHold,
+    OperatorHeader,
     Refusal,
     Refused,
     Registration,
@@ -32,6 +32,7 @@ from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
+    from dispatch_cli.engine.dispatcher.seen import WaitingOperator
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import CapturedRegistration
     from dispatch_cli.model.schema import FunctionSchema
@@ -352,6 +353,8 @@ class Dispatcher:
     def _waiting(self, name: OperatorName) -> WaitingOperator | None:
         if self._base is None or not self._registry.waits(name):
             return None
+        from dispatch_cli.engine.dispatcher.seen import WaitingOperator
+
         return WaitingOperator(name, self._base, self.layout)
 
     def _table(self, seen: Operator | WaitingOperator) -> Table:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.dispatcher.seen import OperatorHeader
 from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.live import KernelChange, LiveTable, StaleEntry
-from dispatch_cli.engine.table.registration import Definition, Registration
+from dispatch_cli.engine.table.registration import Definition, OperatorHeader, Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 

@@ -5,36 +5,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.live import StaleEntry
-from dispatch_cli.engine.table.registration import Registration, kernel_text
-from dispatch_cli.model.captured import StateSource
+from dispatch_cli.engine.table.registration import OperatorHeader, Registration, kernel_text
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
-
-_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
-
-
-class OperatorHeader(NamedTuple):
-    """Header of an operator: its schema as text, and the place of the declaration.
-
-    overridden: the keys with more than one kernel. is_known: False where the operator is defined, and its schema is not
-    known. captured: it is from the state that the dispatcher continues.
-    """
-
-    schema: str | None
-    span: Span | None
-    overridden: tuple[str, ...] = ()
-    is_known: bool = True
-    captured: bool = False
 
 
 class WaitingOperator:
@@ -94,14 +76,3 @@ class WaitingOperator:
     def stale(self) -> list[StaleEntry]:
         """None: its live table is in order, and changes of fallbacks leave it so."""
         return []
-
-
-def takes_tensors(schema: str) -> bool:
-    """True if a printed schema has a tensor argument, optional or in a list."""
-    end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
-    return _TENSOR.search(schema, schema.index("("), end) is not None
-
-
-def returns_tensors(schema: str) -> bool:
-    """True if a printed schema has a tensor among its results, or a list of some."""
-    return _TENSOR.search(schema, schema.rindex(") ->")) is not None

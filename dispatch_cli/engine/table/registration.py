@@ -1,15 +1,16 @@
-"""Things in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
+"""Things in effect in a dispatcher: definitions, kernels, fallbacks, libraries; the headers of operators; refusals.
 
-They are compared by identity: two registrations of equal content are two registrations. What a dispatcher refuses
-instead is said in PyTorch's words.
+Each thing is its own handle for `drop`. They are compared by identity: two registrations of equal content are two
+registrations. What a dispatcher refuses is said in PyTorch's words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
@@ -18,6 +19,7 @@ from dispatch_cli.model.span import Span
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import FunctionSchema
 
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 """Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
 
@@ -102,6 +104,31 @@ class LibraryHold:
 
 
 Handle = Registration | Definition | LibraryHold
+
+
+class OperatorHeader(NamedTuple):
+    """Header of an operator: its schema as text, and the place of the declaration.
+
+    overridden: the keys with more than one kernel. is_known: False where the operator is defined, and its schema is not
+    known. captured: it is from the state that the dispatcher continues.
+    """
+
+    schema: str | None
+    span: Span | None
+    overridden: tuple[str, ...] = ()
+    is_known: bool = True
+    captured: bool = False
+
+
+def takes_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor argument, optional or in a list."""
+    end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
+    return _TENSOR.search(schema, schema.index("("), end) is not None
+
+
+def returns_tensors(schema: str) -> bool:
+    """True if a printed schema has a tensor among its results, or a list of some."""
+    return _TENSOR.search(schema, schema.rindex(") ->")) is not None
 
 
 def kernel_text(debug: str, fallthrough: bool) -> str:
