@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final
 
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Rule
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, EXPLICIT, UNDEFINED, Universe
 
+_NOT_COVERED = tuple(
+    Candidate(precedence.number, precedence.rule, precedence.alias, 0, covers=False) for precedence in PRECEDENCE
+)
+"""For each alias key, the candidate of a slot that it does not cover."""
 
-@dataclass(eq=False, repr=False)
+
 class KeyLayout:
     """Derived from a universe once, then shared.
 
@@ -27,16 +29,73 @@ class KeyLayout:
     open_slots: the slots whose answer an unknown kernel could change.
     """
 
-    universe: Final[Universe]
-    key_bits: Final[dict[str, int]]
-    backend_mask: Final[int]
-    functionality_mask: Final[int]
-    registered_bit: Final[dict[str, int]]
-    candidates: Final[tuple[tuple[Candidate, ...], ...]]
-    alike: Final[tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]]
-    incomplete: Final[tuple[str, ...]] = ()
-    closed: Final[int] = 0
-    open_slots: Final[tuple[int, ...]] = ()
+    def __init__(self, universe: Universe, incomplete: tuple[str, ...], python: bool) -> None:
+        width = len(universe.backends)
+        backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
+        functionality_bit = {key: 1 << (width + i) for i, key in enumerate(universe.functionalities)}
+        key_bits = {UNDEFINED: 0} | dict.fromkeys(universe.aliases, 0) | functionality_bit
+        for key, (functionality, backend) in universe.runtime_parts.items():
+            key_bits[key] = functionality_bit[functionality] | (backend_bit[backend] if backend else 0)
+        self.universe = universe
+        self.key_bits = key_bits
+        self.backend_mask = (1 << width) - 1
+        self.functionality_mask = ((1 << len(universe.functionalities)) - 1) << width
+        self.registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
+        self.incomplete = incomplete
+        self.closed = 1 << len(self.registered_bit) if incomplete else 0
+        covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
+        candidates = [self._candidates(key, covered, python) for key in universe.slots]
+        if incomplete:
+            unknown = sum(self.registered_bit[key] for key in incomplete)
+            candidates = [
+                _opened(of_key, unknown, self.closed, key in incomplete)
+                for key, of_key in zip(universe.slots, candidates, strict=True)
+            ]
+        self.candidates = tuple(candidates)
+        self.open_slots = tuple(
+            slot for slot, of_key in enumerate(candidates) if any(candidate.open for candidate in of_key)
+        )
+        groups: dict[tuple[Candidate, ...], list[int]] = {}
+        for slot, (_, *others) in enumerate(candidates):
+            groups.setdefault(tuple(others), []).append(slot)
+        self.alike = tuple((others, tuple(slots)) for others, slots in groups.items())
+
+    def _candidates(self, key: str, covered: dict[str, frozenset[str]], python: bool) -> tuple[Candidate, ...]:
+        """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
+        bit_of, universe = self.registered_bit, self.universe
+        candidates = [Candidate(1, Rule.KERNEL, key, bit_of.get(key, 0), covers=True)]
+        for precedence, not_covered in zip(PRECEDENCE, _NOT_COVERED, strict=True):
+            alias = precedence.alias
+            if key not in covered.get(alias, ()) and not (key == UNDEFINED and precedence.fills_undefined):
+                candidates.append(not_covered)
+                continue
+            unless = ambiguous = 0
+            if precedence.yields_to_backends or (python and precedence.rule is Rule.NESTED):
+                unless = self._registrable_in(universe.autograd_backends.get(key, ()))
+                unless |= bit_of.get(precedence.yields_to or EXPLICIT, 0)
+                if key == AUTOGRAD_OTHER and precedence.yields_to_backends:
+                    ambiguous = self._registrable_in(universe.autogradother_backends)
+            bit = bit_of.get(alias, 0)
+            candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, True, unless, ambiguous))
+        return tuple(candidates)
+
+    def _registrable_in(self, keys: tuple[str, ...]) -> int:
+        """All keys, building blocks such as Sparse among them, whose bits lie in the key set of *keys*.
+
+        A kernel may be registered at a functionality's own name; PyTorch's ``has`` then finds it in any set that has
+        the functionality.
+        """
+        if not keys:
+            return 0
+        whole = 0
+        for key in keys:
+            whole |= self.key_bits[key]
+        inside = 0
+        for key, bit in self.registered_bit.items():
+            bits = self.key_bits.get(key, 0)
+            if bits and whole & bits == bits:
+                inside |= bit
+        return inside
 
     def slots_of(self, registered: int) -> Iterator[int]:
         """The slots that have a kernel of their own, by their bits among registered keys."""
@@ -109,34 +168,7 @@ def layout_of(universe: Universe, incomplete: tuple[str, ...] = (), *, python: b
 
     python: `KeyLayout.python`.
     """
-    width = len(universe.backends)
-    backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
-    functionality_bit = {key: 1 << (width + i) for i, key in enumerate(universe.functionalities)}
-    key_bits = {UNDEFINED: 0} | dict.fromkeys(universe.aliases, 0) | functionality_bit
-    for key, (functionality, backend) in universe.runtime_parts.items():
-        key_bits[key] = functionality_bit[functionality] | (backend_bit[backend] if backend else 0)
-    registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
-    covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
-    candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key, python) for key in universe.slots)
-    closed = 1 << len(registered_bit) if incomplete else 0
-    if incomplete:
-        unknown = sum(registered_bit[key] for key in incomplete)
-        candidates = tuple(
-            _opened(of_key, unknown, closed, key in incomplete)
-            for key, of_key in zip(universe.slots, candidates, strict=True)
-        )
-    return KeyLayout(
-        universe=universe,
-        key_bits=key_bits,
-        backend_mask=(1 << width) - 1,
-        functionality_mask=((1 << len(universe.functionalities)) - 1) << width,
-        registered_bit=registered_bit,
-        candidates=candidates,
-        alike=_alike(candidates),
-        incomplete=incomplete,
-        closed=closed,
-        open_slots=tuple(slot for slot, of_key in enumerate(candidates) if any(candidate.open for candidate in of_key)),
-    )
+    return KeyLayout(universe, incomplete, python)
 
 
 def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallback_open: bool) -> tuple[Candidate, ...]:
@@ -146,59 +178,3 @@ def _opened(candidates: tuple[Candidate, ...], unknown: int, closed: int, fallba
         for candidate in candidates
     )
     return (own._replace(fallback_open=fallback_open), *others)
-
-
-def _alike(candidates: tuple[tuple[Candidate, ...], ...]) -> tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]:
-    groups: dict[tuple[Candidate, ...], list[int]] = {}
-    for slot, (_, *others) in enumerate(candidates):
-        groups.setdefault(tuple(others), []).append(slot)
-    return tuple((others, tuple(slots)) for others, slots in groups.items())
-
-
-_NOT_COVERED = tuple(Candidate(rule.number, rule.rule, rule.alias, 0, covers=False) for rule in PRECEDENCE)
-"""For each alias key, the candidate of a slot that it does not cover."""
-
-
-def _candidates(
-    universe: Universe,
-    covered: dict[str, frozenset[str]],
-    key_bits: dict[str, int],
-    registered_bit: dict[str, int],
-    key: str,
-    python: bool,
-) -> tuple[Candidate, ...]:
-    """Candidates for the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
-    candidates = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
-    for precedence, not_covered in zip(PRECEDENCE, _NOT_COVERED, strict=True):
-        alias = precedence.alias
-        if key not in covered.get(alias, ()) and not (key == UNDEFINED and precedence.fills_undefined):
-            candidates.append(not_covered)
-            continue
-        unless = ambiguous = 0
-        if precedence.yields_to_backends or (python and precedence.rule is Rule.NESTED):
-            unless = _registrable_in(universe.autograd_backends.get(key, ()), key_bits, registered_bit)
-            unless |= registered_bit.get(precedence.yields_to or EXPLICIT, 0)
-            if key == AUTOGRAD_OTHER and precedence.yields_to_backends:
-                ambiguous = _registrable_in(universe.autogradother_backends, key_bits, registered_bit)
-        bit = registered_bit.get(alias, 0)
-        candidates.append(Candidate(precedence.number, precedence.rule, alias, bit, True, unless, ambiguous))
-    return tuple(candidates)
-
-
-def _registrable_in(keys: tuple[str, ...], key_bits: dict[str, int], registered_bit: dict[str, int]) -> int:
-    """All keys, building blocks such as Sparse among them, whose bits lie in the key set of *keys*.
-
-    A kernel may be registered at a functionality's own name; PyTorch's ``has`` then finds it in any set that has the
-    functionality.
-    """
-    if not keys:
-        return 0
-    whole = 0
-    for key in keys:
-        whole |= key_bits[key]
-    inside = 0
-    for key, bit in registered_bit.items():
-        bits = key_bits.get(key, 0)
-        if bits and whole & bits == bits:
-            inside |= bit
-    return inside
