@@ -107,9 +107,12 @@ def contexts_words(contexts: Iterable[SupportContext]) -> str:
     return " and ".join((*(", ".join(words[:-1]),), words[-1])) if len(words) > 1 else words[0]
 
 
+def call_options(call: SupportCall) -> tuple[str, ...]:
+    """The options of ``resolve`` for a call."""
+    options = {"--tensor": call.tensors, "--context": call.contexts, "--argument": call.arguments}
+    return tuple(word for option, values in options.items() for value in values for word in (option, value))
+
+
 def resolve_command(operator: OperatorName, call: SupportCall, source: Iterable[str] = ()) -> str:
     """The command that shows the call of a cell. source: the arguments that load the state."""
-    tensors = (part for tensor in call.tensors for part in ("--tensor", tensor))
-    contexts = (part for context in call.contexts for part in ("--context", context))
-    arguments = (part for argument in call.arguments for part in ("--argument", argument))
-    return shlex.join(("dispatch-cli", "resolve", str(operator), *source, *tensors, *contexts, *arguments))
+    return shlex.join(("dispatch-cli", "resolve", str(operator), *source, *call_options(call)))

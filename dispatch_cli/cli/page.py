@@ -86,10 +86,8 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
     arguments = tuple(_without(folders, argument) for argument in arguments)
     names = tuple(map(_name_of, source.files, arguments))
     with progress_on(sys.stderr, str) as progress:
-        page = page_data(
-            state, findings, PageSource(arguments, files, more, len(source.files), names, url), progress or str
-        )
-        chunks = [*html(page, folders)]
+        page_source = PageSource(arguments, files, more, len(source.files), names, url, folders)
+        chunks = [*html(page_data(state, findings, page_source, progress or str))]
     write(chunks, out.file, kind="data")
     if out.file is not None:
         size = sum(map(len, chunks)) / 1_000_000

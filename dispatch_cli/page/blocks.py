@@ -12,19 +12,21 @@ from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
 from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
 from dispatch_cli.answers.coverage.report import groups_of
-from dispatch_cli.answers.coverage.wording import served_by, served_share, service_words, training_words
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share, service_words, training_words
 from dispatch_cli.answers.support.document import call_blocks, cell_title
 from dispatch_cli.answers.support.document import document as support_document
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReport, support_report
 from dispatch_cli.answers.table.slot_notes import overlay_of
+from dispatch_cli.checks.support_words import call_options
 from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.page.commands import words_text
 from dispatch_cli.page.pool import Pool
-from dispatch_cli.render.data import data_of
 from dispatch_cli.render.document import (
     Block,
     Facts,
@@ -35,11 +37,14 @@ from dispatch_cli.render.document import (
     MatrixRow,
     Paragraph,
     TableBlock,
+    Tone,
     cells_of,
     lines_of,
+    runs_of,
     title_of,
 )
-from dispatch_cli.render.words import not_built_sentence
+from dispatch_cli.render.printed import safe
+from dispatch_cli.render.words import not_built_sentence, plural
 
 
 def headed_matrices(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
@@ -57,7 +62,7 @@ def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
     """Blocks as lists, each with its kind first.
 
     A paragraph has its text. Facts have pairs of label and text. A table has heads, each a text and whether its cells
-    stand to the right, and rows. A matrix has its data.
+    stand to the right, and rows, whose cells are texts or have a text and a tone. A matrix has its data.
     """
     for block in blocks:
         if isinstance(block, Paragraph):
@@ -67,13 +72,19 @@ def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
         elif isinstance(block, TableBlock):
             shown = cells_of(block)
             heads = [[column.header, column.right] for column in shown.columns]
-            yield "table", heads, [[*map(_text, row)] for row in shown.rows]
+            yield "table", heads, [[*map(_toned, row)] for row in shown.rows]
         elif isinstance(block, Matrix):
             yield "matrix", matrix_data(block)
 
 
 def _text(inline: Inline) -> str:
-    return "\n".join("".join(run.text for run in line) for line in lines_of(inline))
+    """A text with its lines; a line break in a run is none of them."""
+    return "\n".join("".join(safe(run.text) for run in line) for line in lines_of(inline))
+
+
+def _toned(inline: Inline) -> Any:
+    runs = runs_of(inline)
+    return [_text(inline), runs[0].tone.value] if len(runs) == 1 and runs[0].tone is not Tone.PLAIN else _text(inline)
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:
@@ -99,9 +110,10 @@ def _mark(mark: Mark) -> list[str]:
 
 
 def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]:
-    """class, groups: of each operator. backends: of each the counts, and the answer for each class.
+    """class, groups: of each operator. backends: of each the words, and the answer for each class.
 
-    overview: the matrices of groups on backends, each with its head.
+    overview: the matrices of groups on backends, each with its head. options: those of the command that choose a group,
+    by its name.
     """
     classes, answers, groups = OperatorClasses(state, names), Pool(), Pool()
     report = overview_report(state, names, classes=classes)
@@ -111,10 +123,9 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
         "group_lists": groups.values,
         "backends": [_backend(state, backend, classes, answers) for backend in classes.backends],
         "answers": answers.values,
-        "overview": {
-            "title": f"{title(report)}. {meaning(report)}",
-            "matrices": [*headed_matrices(matrices(report, most=None))],
-        },
+        "title": f"{title(report)}. {meaning(report)}",
+        "matrices": [*headed_matrices(matrices(report, most=None))],
+        "options": {group.chosen_by[-1]: words_text(group.chosen_by) for group in report.groups if group.chosen_by},
     }
 
 
@@ -124,11 +135,19 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         answered[kinds[number]] += operators
     sums = coverage_counts(answered)
     overlay = overlay_of(state.dispatcher, backend.key)
+    others = plural(len(state.higher_order_operators), "higher-order operator")
+    facts = {
+        "Served by": served_by(sums),
+        "Device": backend.device,
+        "Autograd at": backend.autograd,
+        "Not counted": state.higher_order_operators and f"{others}, which no backend has kernels for",
+    }
     return {
-        "backend": data_of(backend),
-        "counts": data_of(sums),
+        "key": backend.key,
+        "name": f"{backend.key} ({backend.device})" if backend.device else backend.key,
         "share": served_share(sums),
-        "served_by": served_by(sums),
+        "facts": [[label, text] for label, text in facts.items() if text],
+        "services": [[count.service.value, SERVICE_NAMES[count.service]] for count in sums.services],
         "tables": [*written_blocks(served_blocks(sums, backend.key))],
         "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),
         "answers": [answers.build(kind, _covered) for kind in kinds],
@@ -136,20 +155,21 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
 
 
 def _covered(kind: Covered) -> Any:
-    """words: what serves an operator, and how it trains."""
+    """source: where the kernel is registered; is_fallback: as the backend fallback. words: what serves an operator,
+    and how it trains."""
     service = service_words(kind.service, kind.source, kind.lack, kind.otherwise)
     return {
         "service": kind.service.value,
         "slot": kind.slot,
-        "rule": kind.rule.value,
         "source": kind.source,
+        "is_fallback": kind.rule is Rule.FALLBACK,
         "words": [service, training_words(kind.training, kind.gradient)],
     }
 
 
 def support_data(state: State) -> dict[str, Any] | None:
-    """blocks: the document of ``support``, whose cells lead to calls. calls: for each its title and a number of
-    *answers*, which have the call and its facts.
+    """blocks: the document of ``support``, whose cells lead to calls. calls: for each its title, its operator, and a
+    number of *answers*, which have the options of ``resolve`` and the facts.
 
     None where the files have no operators, or too many.
     """
@@ -171,7 +191,8 @@ def support_data(state: State) -> dict[str, Any] | None:
 
 def _call(report: SupportReport, cell: Cell) -> Any:
     _, *facts = call_blocks(report, report.operators[0].operator, 0, cell)  # the first block is the title
-    return {"call": data_of(cell.call), "blocks": [*written_blocks(facts)]}
+    options = None if cell.call is None else words_text(call_options(cell.call))
+    return {"options": options, "blocks": [*written_blocks(facts)]}
 
 
 def _with_links(matrix: Matrix) -> Matrix:

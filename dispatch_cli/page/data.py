@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from dispatch_cli import __version__, bases
-from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.diff.document import document as diff_document
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.wording import outcome
 from dispatch_cli.answers.explain.advice.adviser import slot_advice
 from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
 from dispatch_cli.answers.explain.advice.report import Advice
-from dispatch_cli.answers.explain.document import ROLE_TONES
-from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.answers.findings.report import FindingsReport
-from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES
-from dispatch_cli.answers.findings.summary_document import document as findings_document
-from dispatch_cli.answers.findings.summary_document import outcome as findings_outcome
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_argument, universe_report
-from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
-from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS
 from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
 from dispatch_cli.answers.table.higher_order.report import slots_of
 from dispatch_cli.answers.table.registrations.document import fallbacks_document
@@ -31,19 +24,22 @@ from dispatch_cli.answers.table.registrations.report import backend_fallbacks_re
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.history import run
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.text.quoting import CONTROL, UNSEEN
 from dispatch_cli.model.universe import autograd_key_of
 from dispatch_cli.page.blocks import coverage_data, support_data, written_blocks
+from dispatch_cli.page.commands import command_lines, operator_words
+from dispatch_cli.page.findings import findings_data
+from dispatch_cli.page.listing import Listed, every_operator, listing_data, listing_order, operators_block
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
-from dispatch_cli.page.pool import Pool, Pools
-from dispatch_cli.render.data import data_of
-from dispatch_cli.render.words import OF_PYTORCH, REGISTERED, below_names
+from dispatch_cli.page.pool import Pool
+from dispatch_cli.page.tables import Tables
+from dispatch_cli.page.texts import Texts
+from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, TableBlock
+from dispatch_cli.render.printed import safe
+from dispatch_cli.render.words import below_names, plural
 
 MOST_ADVISED = 40
 """Slots with advice; each takes some hundredths of a second."""
@@ -66,7 +62,7 @@ class PageSource(NamedTuple):
 
     arguments: the source options, as they were given; the first *named* are files. more_files: the number of files
     that are not in *files*. names: of the state's files and folders, for people. url: of the repository that they are
-    in.
+    in. folders: those that are left out in front of the names of files, the longest first.
     """
 
     arguments: tuple[str, ...]
@@ -75,6 +71,7 @@ class PageSource(NamedTuple):
     named: int = 0
     names: tuple[str, ...] = ()
     url: str | None = None
+    folders: tuple[str, ...] = ()
 
 
 def page_data(
@@ -84,113 +81,159 @@ def page_data(
     dispatcher = state.dispatcher
     universe = dispatcher.universe
     keys = tuple(dict.fromkeys((*universe.slots, *universe.keys_by_id)))
-    pools = Pools(keys)
-    keys_report, fallbacks = universe_report(universe), backend_fallbacks_report(state)
     names = [OperatorName.parse(name) for name in dispatcher.names()]
-    outcomes = Outcomes(dispatcher, pools)
+    known = every_operator(state, names, findings)
+    order = listing_order(state, known)
+    listed = [known[number] for number in order]
+    texts = Texts(universe.torch, source.url, (file.name for file in source.files), source.folders)
+    outcomes = Outcomes(dispatcher, keys)
+    tables = Tables(state, outcomes)
     progress("page: the tables of all operators")
-    operators = OperatorColumns(state, outcomes, pools).data(names)
+    operators = OperatorColumns(state, tables, texts, keys).data(known)
     progress("page: coverage, support and advice")
     above, below = (
         [-1 if other is None else universe.slot[other] for other in (of(universe, key) for key in universe.slots)]
         for of in (autograd_key_of, backend_key_below)
     )
-    return {
-        "about": {
-            "dispatch_cli": __version__,
-            "universe": universe.name,
-            "torch": universe.torch,
-            "over": state.over,
-            "over_files": state.over_files,
-            "below": below_names(state.over, state.over_files) or "PyTorch",
-            "over_assumed": state.over_assumed,
-            "has_base": state.base is not None,
-            "privateuse1": universe.backend_name,
-            "universe_argument": universe_argument(state, tuple(source.arguments)),
-            "arguments": source.arguments,
-            "diff": changes_data(state, source.arguments[: source.named], source.arguments[source.named :]),
-            "names": source.names,
-            "source_url": source.url,
-            "files": data_of(source.files),
-            "more_files": source.more_files,
-        },
-        "words": _words(),
+    changes = changes_data(state, source.arguments[: source.named], source.arguments[source.named :])
+    argument = universe_argument(state, source.arguments)
+    data = {
+        "about": _about(state, source, changes, known),
+        "views": {name: [title, [*blocks]] for name, (title, blocks) in _views(state, source, changes, listed).items()},
+        "commands": command_lines(
+            source.arguments, argument, universe.backend_name, None if changes is None else changes["arguments"]
+        ),
+        "operator_words": operator_words(state),
         "key_names": keys,
         "slots": len(universe.slots),
         "above": above,
         "below": below,
-        "keys": {part: data_of(getattr(keys_report, part)) for part in ("aliases", "backends", "functionalities")},
-        "ambiguous": AMBIGUOUS_KERNEL.label,
-        "fallbacks": data_of(fallbacks.fallbacks),
+        "grid": tables.layout(names[0]) if names else None,
         "decisions": outcomes.decisions.values,
         "lines": outcomes.lines.values,
         "reasons": outcomes.reasons.values,
         "plans": outcomes.plans.values,
         "operators": operators,
-        "listed": _listed(state, names),
-        "higher_order": _higher_order(state),
-        "written": {
-            "keys": [*written_blocks(keys_document(keys_report, universe=universe))],
-            "fallbacks": [*written_blocks(fallbacks_document(fallbacks))],
-            "findings": [*written_blocks(findings_document(findings))],
-            "outcome": findings_outcome(findings).text,
-        },
+        "tables": tables.values,
+        "cells": tables.cells.values,
+        "order": order,
+        "listing": listing_data(known),
+        "higher_order": [
+            [table.name, [*written_blocks(higher_order_tables((table,), False))]]
+            for table in slots_of(state, state.higher_order_operators)
+        ],
         "coverage": coverage_data(state, names),
         "support": support_data(state),
-        "findings": {part: data_of(getattr(findings, part)) for part in ("findings", "unlisted")},
-        "fixes": {
-            row.fingerprint: text for row in findings.findings if (text := fragment(row.finding.fix)) is not None
-        },
-        "summary": data_of(findings.summary),
-        "affected": data_of(findings.affected),
+        "findings": findings_data(findings, texts, frozenset(row.name for row in known)),
         "advice": advice_data(state, findings, {str(name): number for number, name in enumerate(names)}),
         # what the parts above have in common comes last
-        "texts": pools.texts.values,
-        "places": pools.places.values,
+        "kernels": texts.kernels.values,
+        "fronts": texts.fronts.values,
+        "places": texts.places.values,
     }
+    folders = "|".join(map(re.escape, source.folders))
+    shown: dict[str, Any] = _shown(data, re.compile(rf"(?<![\w./~-])(?:{folders})/") if folders else None)
+    return shown
 
 
-def _higher_order(state: State) -> dict[str, Any]:
-    """operators: names, and their tables as the command writes them. own: names of those of the files."""
-    tables = slots_of(state, state.higher_order_operators)
+def _shown(value: Any, above: re.Pattern[str] | None) -> Any:
+    """The data, with every text as it may be shown: without the folders above files, and nothing in it unseen."""
+    if isinstance(value, str):
+        text = value if above is None else above.sub("", value)
+        return text if text.isascii() and text.isprintable() else "\n".join(map(safe, text.split("\n")))
+    if isinstance(value, dict):
+        return {_shown(name, above): _shown(item, above) for name, item in value.items()}
+    return [_shown(item, above) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _about(state: State, source: PageSource, changes: dict[str, Any] | None, known: Sequence[Listed]) -> dict[str, Any]:
+    """What the state is, in words.
+
+    has_changes: there is a state below the files that they can be compared with. changes: how much they change, in the
+    words of `diff`; of a state that it cannot compare, the number of operators.
+    """
+    universe, names = state.dispatcher.universe, source.names
+    named = ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+    over = f"{'over' if names else 'of'} {', '.join(state.over)}" if state.over else ""
+    title = " ".join(filter(None, (named, over))) or universe.name
+    operators = len(state.dispatcher)
+    counts = f"{plural(operators, 'operator')} with {plural(operators * len(universe.slots), 'slot')}"
+    others = plural(len(state.higher_order_operators), "higher-order operator")
+    stale = sum(row.stale for row in known)
     return {
-        "operators": [[table.name, [*written_blocks(higher_order_tables((table,), False))]] for table in tables],
-        "own": [operator.name for operator in state.own_higher_order_operators()],
+        "title": title,
+        "lead": f"{counts}, and {others}: {title}.",
+        "foot": f"dispatch-cli {__version__}; universe {universe.name}",
+        "universe": universe.name,
+        "below": _below(state),
+        "has_changes": state.base is not None and bool(names),
+        "changes": plural(len(_changed(known)), "operator") if changes is None else changes["outcome"],
+        "stale": f"{stale:,}" * bool(stale),
+        "url": source.url,
     }
 
 
-def _listed(state: State, names: Sequence[OperatorName]) -> list[int]:
-    """The order of the operators in a list: their numbers; higher-order ones are counted behind the others."""
-    others = [ListedOperator(operator.name, True) for operator in state.higher_order_operators]
-    numbers = {entry: number for number, entry in enumerate([*(ListedOperator(str(name)) for name in names), *others])}
-    return [numbers[operator] for operator in listed_operators(state)]
+def _below(state: State) -> str:
+    return below_names(state.over, state.over_files) or "PyTorch"
 
 
-def _words() -> dict[str, Any]:
-    """codes: letter, meaning and tone of a slot in a grid, by rule. unsafe: a class of a regular expression."""
+def _changed(known: Sequence[Listed]) -> list[Listed]:
+    return [row for row in known if row.changed or row.new]
+
+
+def _views(
+    state: State, source: PageSource, changes: dict[str, Any] | None, listed: Sequence[Listed]
+) -> dict[str, tuple[str, Iterable[Any]]]:
+    """Views that are written here, by name: the title and the blocks."""
+    universe = state.dispatcher.universe
+    keys = written_blocks(keys_document(universe_report(universe), universe=universe))
+    compared = f"Compared with {_below(state)}: {plural(len(_changed(listed)), 'operator')}."
+    alone = "There is no state below the files to compare with: everything is theirs."
+    difference = [("title", alone if state.base is None else compared)] if changes is None else changes["blocks"]
+    others = [row for row in listed if row.higher_order]
     return {
-        "rules": {rule.value: rule.dump_text for rule in Rule},
-        "codes": {rule.value: _code(code) for rule, code in CODES.items()},
-        "core_fallback": _code(CORE_FALLBACK),
-        "fallthrough": _code(FALLTHROUGH),
-        "marks": {mark: [meaning, tone.value] for mark, (meaning, tone) in MARKS.items()},
-        "roles": {role.value: words for role, words in ROLES.items()},
-        "role_tones": {role.value: tone.value for role, tone in ROLE_TONES.items()},
-        "severity_tones": {severity.value: tone.value for severity, tone in SEVERITY_TONES.items()},
-        "services": {service.value: words for service, words in SERVICE_NAMES.items()},
-        "registered": REGISTERED.replace("(?P<", "(?<"),
-        "of_pytorch": OF_PYTORCH,
-        "unsafe": _unsafe(),
+        "keys": (f"Dispatch keys of {universe.name}", keys),
+        "fallbacks": ("Backend fallbacks", written_blocks(fallbacks_document(backend_fallbacks_report(state)))),
+        "higher-order": (
+            "Higher-order operators",
+            operators_block(others) or [("prose", "There is none in this state.")],
+        ),
+        "changes": (
+            "What the files change",
+            (*difference, ("section", "Operators that change"), *operators_block(_changed(listed))),
+        ),
+        "own": ("Operators of these files", operators_block([row for row in listed if row.own])),
+        "about": ("What this page was made from", written_blocks(_made_from(state, source))),
     }
 
 
-def _code(code: Any) -> list[str]:
-    return [code.letter, code.meaning, code.tone.value]
+def _made_from(state: State, source: PageSource) -> Iterator[Block]:
+    universe = state.dispatcher.universe
+    assumed = " (assumed: neither files nor --base name another)" * state.over_assumed
+    facts = (
+        Fact("dispatch-cli", __version__),
+        Fact("Universe", universe.name),
+        Fact("PyTorch", universe.torch or ""),
+        Fact("Over", f"{', '.join((*state.over, *state.over_files))}{assumed}"),
+    )
+    yield Facts(facts)
+    if source.files:
+        yield Paragraph("Files", kind=ParagraphKind.SECTION)
+        yield TableBlock(_FILE_COLUMNS, source.files)
+    if source.more_files:
+        yield Paragraph(f"{plural(source.more_files, 'more file')} that the page does not name.")
+    yield Paragraph("What it does not have", kind=ParagraphKind.SECTION)
+    yield Paragraph(
+        "The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To "
+        "simulate calls, try changes out, or compare states and versions, use the commands resolve, explore, diff and "
+        "history."
+    )
 
 
-def _unsafe() -> str:
-    """Characters that are spelled out: inside of a class of a regular expression, as JavaScript with ``u`` has it."""
-    return "".join(sign if sign == "-" else f"\\u{{{ord(sign):x}}}" for sign in f"\t\n{CONTROL}{UNSEEN}")
+_FILE_COLUMNS: list[Column[PageFile]] = [
+    Column("File", lambda file, _: file.name),
+    Column("SHA-256", lambda file, _: file.sha256 or "", optional=True),
+]
 
 
 def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...]) -> dict[str, Any] | None:

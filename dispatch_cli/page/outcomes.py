@@ -1,38 +1,38 @@
 """Content of operators' slots, and its rules: once for all operators with kernels at the same keys.
 
-Every answer is the engine's; the page decides nothing.
+Every answer is the engine's, and every text is that of `explain`; the page decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dispatch_cli.answers.explain.rule_steps import RuleLine, SlotAnswer, concerned_keys, rule_lines, runners_up
-from dispatch_cli.answers.explain.wording import rule_label, state_label
+from dispatch_cli.answers.explain.document import ROLE_TONES, RULES
+from dispatch_cli.answers.explain.rule_steps import Role, RuleLine, SlotAnswer, concerned_keys, rule_lines, runners_up
+from dispatch_cli.answers.explain.wording import ROLES
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.rules import Decision
-from dispatch_cli.engine.table.table import plan
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL, plan
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.page.pool import Pool, Pools
-from dispatch_cli.render.data import data_of
+from dispatch_cli.page.pool import Pool
+from dispatch_cli.render.document import Run
 
-OWN = -1
-"""Stands for the slot's own key."""
-NO_KEY = -2
+OWN, NO_KEY, FALLBACK = -1, -2, -3
+"""In the place of a key: the slot's own, none, and the backend fallback of the slot."""
 
 
 class Outcomes:
     """The plans of a dispatcher's operators.
 
-    decisions: rule, number, source, blockers, and the decision without kernels that are not known, or None.
-    lines: the rules of a slot. reasons: lines, the registrations concerned, and the decision that comes next, or -1.
-    plans: for each slot a decision and a reason.
+    decisions: rule, number, source, the kernel where it is none that is registered, and perhaps the decision without
+    kernels that are not known. lines: the rules of a slot, as cells. reasons: lines, the registrations concerned, and
+    the decision that comes next, or -1. plans: for each slot a decision and a reason.
     """
 
-    def __init__(self, dispatcher: Dispatcher, pools: Pools) -> None:
+    def __init__(self, dispatcher: Dispatcher, keys: Sequence[str]) -> None:
         self.dispatcher = dispatcher
-        self._key = pools.key
+        self._key = {key: number for number, key in enumerate(keys)}
         self.decisions, self.lines, self.reasons, self.plans = Pool(), Pool(), Pool(), Pool()
         self._slots = [_SlotRules(dispatcher, slot) for slot in range(len(dispatcher.universe.slots))]
         self._numbers: dict[Hashable, int] = {}
@@ -60,10 +60,12 @@ class Outcomes:
         return self.decisions.build((decision, decision.source == key), lambda _: self._decision(decision, key))
 
     def _decision(self, decision: Decision, key: str) -> list[Any]:
-        own = [] if decision.otherwise is None else [self._decision(decision.otherwise, key)]
-        blockers = [self._key[key] for key in self.dispatcher.keys_in(decision.blockers)]
-        source = NO_KEY if decision.source is None else self._place(decision.source, key)
-        return [decision.rule.value, decision.number, source, blockers, *own]
+        without = [] if decision.otherwise is None else [self._decision(decision.otherwise, key)]
+        source = FALLBACK if decision.rule is Rule.FALLBACK else NO_KEY
+        if decision.source is not None:
+            source = self._place(decision.source, key)
+        kernel = AMBIGUOUS_KERNEL.label if decision.rule is Rule.AMBIGUOUS else ""
+        return [decision.rule.dump_text, decision.number, source, kernel, *without]
 
     def _place(self, source: str, key: str) -> int:
         return OWN if source == key else self._key[source]
@@ -71,17 +73,17 @@ class Outcomes:
     def _reason(self, name: OperatorName, key: str) -> int:
         dispatcher = self.dispatcher
         answers = runners_up(dispatcher, name, key)
-        lines = tuple(self.lines.build(*_own(line, key)) for line in rule_lines(dispatcher, name, key, answers))
+        lines = tuple(self.lines.add(_cells(line, key)) for line in rule_lines(dispatcher, name, key, answers))
         return self.reasons.add((lines, self._concerned(name, key, answers), self._next(answers, key)))
 
     def _concerned(self, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Hashable:
-        """The number of the rule, the role, the key (`NO_KEY` for the backend fallback), whether overridden too."""
+        """For each the key, what it does there, the tone of that, and what the overridden ones do, if they count."""
         return tuple(
             (
-                registration.rule_number,
-                registration.role.value,
-                NO_KEY if registration.key is None else self._place(registration.key, key),
-                int(registration.and_overridden),
+                FALLBACK if registration.key is None else self._place(registration.key, key),
+                f"{ROLES[registration.role]} ({registration.rule_number})",
+                ROLE_TONES[registration.role].value,
+                f"{ROLES[Role.OVERRIDDEN]} ({registration.rule_number})" if registration.and_overridden else "",
             )
             for registration in concerned_keys(self.dispatcher, name, answers)
         )
@@ -90,19 +92,10 @@ class Outcomes:
         return self.decision(answers[1].entry.decision, key) if answers[1:] else -1
 
 
-def _own(line: RuleLine, key: str) -> tuple[tuple[RuleLine, str], Any]:
-    """Line as a key of a pool, and the function that makes it data. The slot's own key is left open in it."""
-    text = state_label(line)
-    if line.looks_at == (key,):
-        line = line._replace(looks_at=("",))
-        if line.blockers == (key,):
-            line = line._replace(blockers=("",))
-    return (line, text), _line
-
-
-def _line(pair: tuple[RuleLine, str]) -> Any:
-    line, text = pair
-    return data_of(line) | {"name": rule_label(line, False), "text": text}
+def _cells(line: RuleLine, key: str) -> Hashable:
+    """The cells of a rule, each a text and its tone; the slot's own key is left open."""
+    cells = (column.cell(line, False) for column in RULES)
+    return tuple((OWN if cell.text == key else cell.text, cell.tone.value) for cell in cells if isinstance(cell, Run))
 
 
 class _SlotRules:

@@ -31,27 +31,3 @@ class Pool:
             self.values.append(None)
             self.values[place] = make(key)
         return place
-
-    def opt(self, value: Hashable | None) -> int:
-        """As `add`; -1 for None."""
-        return -1 if value is None else self.add(value)
-
-
-class Pools:
-    """Pools that all parts of the page's data share.
-
-    texts: names, kernels, schemas. places: file (a text), line and column, one after the other.
-    keys: the keys by which everything else names them.
-    """
-
-    def __init__(self, keys: tuple[str, ...]) -> None:
-        self.key = {key: number for number, key in enumerate(keys)}
-        self.texts = Pool()
-        self.places = Pool()
-
-    def place(self, span: tuple[str, int, int] | None) -> int:
-        """The number of a place; -1 for none."""
-        if span is None:
-            return -1
-        file, line, column = span
-        return self.places.add((self.texts.add(file), line, column))

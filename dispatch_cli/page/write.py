@@ -17,14 +17,14 @@ _LINE = 1 << 16
 """Characters of the data in a line."""
 
 
-def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
-    """The page. folders: those that are left out in front of the names of files, the longest first.
+def html(data: dict[str, Any]) -> Iterator[str]:
+    """The page.
 
     The data is packed, so that no text in it can be read as HTML. Scripts and style are allowed by their digests alone.
     """
     model, view = _script("model"), _script("view")
     style = _asset("page.css")
-    packed = _packed(data, folders)
+    packed = _packed(data)
     scripts = " ".join(map(_digest, (model, view)))
     policy = _POLICY.format(scripts=scripts, style=_digest(style))
     yield (
@@ -40,20 +40,9 @@ def html(data: dict[str, Any], folders: tuple[str, ...] = ()) -> Iterator[str]:
     yield f'</script>\n<script id="model">{model}</script>\n<script id="view">{view}</script>\n</body>\n</html>\n'
 
 
-def _packed(data: dict[str, Any], folders: tuple[str, ...]) -> str:
-    if folders:
-        data = _cut(data, re.compile(rf"(?<![\w./~-])(?:{'|'.join(map(re.escape, folders))})/"))
+def _packed(data: dict[str, Any]) -> str:
     text = json.dumps(data, separators=(",", ":"), check_circular=False)
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
-
-
-def _cut(value: Any, above: re.Pattern[str]) -> Any:
-    """The data without the folders above files, wherever they are named."""
-    if isinstance(value, str):
-        return above.sub("", value)
-    if isinstance(value, dict):
-        return {name: _cut(item, above) for name, item in value.items()}
-    return [_cut(item, above) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Answers of a page's own script equal those of the engine: tables, registrations, coverage, slots, searches."""
+"""Words of a page, as its own script puts them together, are those of the engine: tables, slots, coverage, searches."""
 
 from __future__ import annotations
 
@@ -13,37 +13,93 @@ from dispatch_cli.answers.coverage.document import trains, words
 from dispatch_cli.answers.coverage.report import coverage_report
 from dispatch_cli.answers.explain.advice.adviser import slot_advice
 from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
-from dispatch_cli.answers.explain.report import ExplainReport, explain_slot
+from dispatch_cli.answers.explain.document import REGISTRATIONS, RULES
+from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.wording import stale_sentence
-from dispatch_cli.answers.keys.report import universe_report
-from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report, registrations_report
-from dispatch_cli.answers.table.report import table_report
+from dispatch_cli.answers.shared.slot_row import SlotRow
+from dispatch_cli.answers.table.document import document
+from dispatch_cli.answers.table.grid_document import code_of, legend
+from dispatch_cli.answers.table.registrations.document import KERNELS
+from dispatch_cli.answers.table.registrations.report import registrations_report
+from dispatch_cli.answers.table.report import OperatorTable, fold_table, table_report
+from dispatch_cli.answers.table.wording import before_label, kernel_label
 from dispatch_cli.engine.coverage.answers import backend_of
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.data import data_of, report_data
+from dispatch_cli.page.blocks import written_blocks
+from dispatch_cli.page.texts import ShownKernel
+from dispatch_cli.render.document import Column, Inline, Run, TableBlock, runs_of
+from dispatch_cli.render.printed import safe
+from dispatch_cli.render.words import keys_label, place_cell
 from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
-_MORE_IN_RULES = ("name", "text")
-_MORE_IN_REGISTRATIONS = ("text", "tone")
-_NOT_IN_PAGE = (
-    "kind",
-    "error",
-    "universe",
-    "over",
-    "over_files",
-    "over_assumed",
-    "cause",
-    "next_is_overridden",
-    "python",
-)
+
+def text(inline: Inline) -> str:
+    return safe("".join(run.text for run in runs_of(inline)))
+
+
+def cells(columns_of: Sequence[Column[Any]], row: Any, *headers: str) -> list[str]:
+    """The short cells of a row, under some of the headers."""
+    return [
+        text(next(column for column in columns_of if column.header == header).cell(row, True)) for header in headers
+    ]
+
+
+def kernel(row: Any) -> str:
+    return "" if row.kernel is None else safe(kernel_label(row, True))
 
 
 def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
     """Differences in the tables of operators. Errors are sentences."""
+    universe = state.dispatcher.universe
     for table in table_report(state, names).operators:
-        yield from differing(f"table {table.operator}", data_of(table), script.ask("table", table.operator))
+        shown = script.ask("table", safe(table.operator))
+        what = f"table {table.operator}"
+        yield from differing(what, [slot(row) for row in table.entries], [shown_slot(row) for row in shown["slots"]])
+        folding = fold_table(table.entries, frozenset(universe.covered_by("Autograd")))
+        rows = [[keys_label(run.keys), list(map(universe.slot.__getitem__, run.keys))] for run in folding.rows]
+        yield from differing(f"{what}, rows", rows, shown["rows"])
+        yield from differing(f"{what}, codes", codes(table), [line[0::2] for line in shown["legend"]])
+        report = table_report(state, [OperatorName.parse(table.operator)])
+        printed = [block[1] for block in written_blocks(document(report, universe=universe))]
+        below = [text for _, text in (*shown["notes"], *shown["asides"])]
+        if missing := [text for text in below if text not in printed]:
+            yield f"{what}: not in the document: {missing}"
+
+
+def codes(table: OperatorTable) -> list[list[str]]:
+    """The codes that the legend of the grid explains, with the number of slots."""
+    lines = [line for block in legend(table.entries) if isinstance(block, TableBlock) for line in block.rows]
+    return [[line.code.text, f"{line.meaning}, {line.slots}"] for line in lines]
+
+
+def slot(row: SlotRow) -> list[Any]:
+    """The words for a slot."""
+    without = None
+    if row.otherwise is not None:
+        rest = row.otherwise
+        label = kernel(
+            ShownKernel(rest.kernel, rest.fallthrough, rest.rule is Rule.FALLBACK and not rest.span, rest.span)
+        )
+        without = [rest.rule.dump_text, label]
+    return [
+        *(row.key, row.rule.dump_text, row.rule_number, kernel(row), row.source, row.when or ""),
+        *(text(place_cell(row.span, row.origin)), code_of(row).meaning),
+        "" if row.before is None else safe(before_label(row.before, True)),
+        *(row.stale, without),
+    ]
+
+
+def shown_slot(row: Any) -> list[Any]:
+    """What a page says of a slot."""
+    without = row.get("without")
+    return [
+        *(row[field] for field in ("key", "rule", "ruleNumber", "kernel", "source", "when")),
+        *(row["place"]["whole"], row["cell"][0], row["before"], row["live"] is not None),
+        None if without is None else [without["rule"], without["kernel"]],
+    ]
 
 
 SEARCHED = {
@@ -66,89 +122,100 @@ def search(script: Script) -> Iterator[str]:
         yield "zzzzz finds an operator"
 
 
-_OF_KERNEL = (
-    "key",
-    "alias",
-    "kernel",
-    "active",
-    "fills",
-    "covers",
-    "declared_at",
-    "signature",
-    "wraps",
-    "when",
-    "state",
-)
-_OF_PYTHON_KERNEL = ("key", "kernel", "declared_at", "when")
-
-
 def registrations(state: State, script: Script, names: Sequence[OperatorName]) -> Iterator[str]:
     """The same of their registrations."""
     for operator in registrations_report(state, names).operators:
-        expected, shown = data_of(operator), script.ask("register", operator.operator)
-        for field in ("alias_analysis", "tags"):
-            yield from differing(f"{field} of {operator.operator}", expected[field] or None, shown.get(field) or None)
-        for kind, fields in (("kernels", _OF_KERNEL), ("python_kernels", _OF_PYTHON_KERNEL)):
-            rows = [[[row.get(field) for field in fields] for row in answer[kind]] for answer in (expected, shown)]
-            yield from differing(f"{kind} of {operator.operator}", *rows)
-
-
-def fallbacks(state: State, script: Script) -> Iterator[str]:
-    """The same of the backend fallbacks."""
-    expected = [data_of(fallback) for fallback in backend_fallbacks_report(state).fallbacks]
-    yield from differing("fallbacks", expected, script.ask("fallbacks"))
-
-
-_OF_COVERED = ("operator", "service", "slot", "rule", "source", "kernel", "declared_at", "state")
+        shown = script.ask("table", safe(operator.operator))
+        expected = [
+            [
+                *cells(KERNELS, row, "Key", "State", "When", "Declared at"),
+                "" if not row.active else cells(KERNELS, row, "Fills")[0],
+                safe(row.signature or ""),
+            ]
+            for row in operator.kernels
+        ]
+        rows = [
+            [
+                *(row["key"] + " [alias]" * row["isAlias"], row["state"], row["when"], row["place"]["whole"]),
+                *("" if row["state"] != "active" else row["fills"], row["signature"]),
+            ]
+            for row in shown["registrations"]
+        ]
+        yield from differing(f"registrations of {operator.operator}", expected, rows)
+        python = [[row.key, row.kernel, text(place_cell(row.span)), row.when or ""] for row in operator.python_kernels]
+        others = [[row["key"], row["kernel"], row["place"]["whole"], row["when"]] for row in shown["python"]]
+        yield from differing(f"Python kernels of {operator.operator}", python, others)
 
 
 def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]:
     """The same of what serves all operators on backends."""
     names = [OperatorName.parse(name) for name in state.dispatcher.names()]
     for key in keys:
-        backend = backend_of(state.dispatcher.universe, key)
-        report = coverage_report(state, backend, names)
-        expected, shown = report_data(report)["operators"], script.ask("coverage", key)
-        written = [[words(row), trains(row)] for row in report.operators]
-        yield from differing(f"words of coverage {key}", written, [row["words"] for row in shown])
-        rows = [[[row.get(field) for field in _OF_COVERED] for row in answer] for answer in (expected, shown)]
-        yield from differing(f"coverage {key}", *rows)
+        report = coverage_report(state, backend_of(state.dispatcher.universe, key), names)
+        shown = script.ask("coverage", key)
+        expected = [
+            [
+                str(row.operator),
+                words(row),
+                trains(row),
+                row.covered.slot,
+                row.covered.source,
+                text(place_cell(row.span, row.origin)),
+            ]
+            for row in report.operators
+        ]
+        rows = [[row["operator"], *row["words"], row["slot"], row["source"], row["place"]["whole"]] for row in shown]
+        yield from differing(f"coverage {key}", expected, rows)
 
 
 def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]]) -> Iterator[str]:
     """The same of slots that are explained."""
     for name, key in asked:
-        slot = script.ask("explain", str(name), key)
-        has_advice = slot["advice"] is not None
-        yield from differing(f"explain {name} {key}", _explained(state, name, key, has_advice), slot | _cut(slot))
-
-
-def _cut(shown: Any) -> Any:
-    rules = [{name: value for name, value in rule.items() if name not in _MORE_IN_RULES} for rule in shown["rules"]]
-    others = [
-        {k: v for k, v in registration.items() if k not in _MORE_IN_REGISTRATIONS}
-        for registration in shown["registrations"]
-    ]
-    return {"rules": rules, "registrations": others}
-
-
-def _explained(state: State, name: OperatorName, key: str, has_advice: bool) -> Any:
-    what = explain_slot(state, name, key)
-    header = state.dispatcher.header(name)
-    report = ExplainReport(
-        *(state.dispatcher.universe.name, state.over, state.over_files, False, str(name), header.schema, header.span),
-        *(state.operator_origin(name), state.base is not None and name not in state.base, what),
-    )
-    expected = {field: value for field, value in data_of(report).items() if field not in _NOT_IN_PAGE}
-    is_stale = what.live is not None and what.cause is not None
-    stale = stale_sentence(key, what.live, what.cause) if is_stale else None
-    advice = _advised(state, name, key) if has_advice else None
-    return expected | {"stale": stale, "advice": advice}
+        shown, what = script.ask("explain", safe(str(name)), key), explain_slot(state, name, key)
+        rules = [
+            [
+                [run.text, run.tone.value]
+                for run in (column.cell(line, False) for column in RULES)
+                if isinstance(run, Run)
+            ]
+            for line in what.rules
+        ]
+        concerned = [
+            cells(REGISTRATIONS, row, "Registered at", "Kernel", "What it does", "When", "Declared at")
+            for row in what.registrations
+        ]
+        following = (
+            None if what.next is None or what.answer.otherwise else [what.next.rule.dump_text, kernel(what.next)]
+        )
+        stale = what.live is not None and what.cause is not None and stale_sentence(key, what.live, what.cause)
+        expected = {
+            "answer": slot(what.answer),
+            "rules": rules,
+            "registrations": concerned,
+            "next": following,
+            "above": None if what.above is None else slot(what.above._replace(before=None)),
+            "below": None if what.below is None else slot(what.below._replace(before=None)),
+            "stale": safe(stale) if stale else None,
+            "advice": None if shown["advice"] is None else _advised(state, name, key),
+        }
+        found = {
+            "answer": shown_slot(shown["answer"]),
+            "rules": shown["rules"],
+            "registrations": [
+                [row["key"], row["kernel"], row["does"], row["when"], row["place"]["whole"]]
+                for row in shown["registrations"]
+            ],
+            "next": shown["next"] and [shown["next"]["rule"], shown["next"]["kernel"]],
+            **{part: shown[part] and shown_slot({**shown[part], "before": ""}) for part in ("above", "below")},
+            "stale": shown["answer"]["live"] and shown["answer"]["live"][0],
+            "advice": shown["advice"],
+        }
+        yield from differing(f"explain {name} {key}", expected, found)
 
 
 def _advised(state: State, name: OperatorName, key: str) -> Any:
     advice = slot_advice(state, name, key)
-    texts = [[run.text for run in runs] for runs in advice_lines(advice)]
+    texts = [[safe(run.text) for run in runs] for runs in advice_lines(advice)]
     fixes = [fragment(changes[0].edits if changes else ()) for changes in new_changes(advice)]
     return {"lines": texts, "fixes": fixes}
 
@@ -186,12 +253,6 @@ def differing(what: str, expected: Any, shown: Any, path: str = "") -> Iterator[
     yield f"{what}{path}: expected {str(expected)[:200]}, shown {str(shown)[:200]}"
 
 
-def universes(state: State, script: Script) -> Iterator[str]:
-    """The same of the keys."""
-    expected, shown = report_data(universe_report(state.dispatcher.universe)), script.ask("keys")
-    yield from differing("keys", {part: expected[part] for part in shown}, shown)
-
-
 PAGES: dict[str, tuple[str, ...]] = {
     "a file over a base": ("examples/overlay.yaml",),
     "a state that is incomplete": ("--base", "torch-2.13", "--base", "torch-2.13-mps"),
@@ -214,15 +275,13 @@ def test_the_script_of_a_page_says_what_the_engine_says(name: str, monkeypatch: 
     assert page.stat().st_size < 1_000_000
     names = [OperatorName.parse(operator) for operator in state.dispatcher.names()]
     dice = random.Random(15)
-    some = [*state.own_operators(), *dice.sample(names, min(len(names), OPERATORS))][: 2 * OPERATORS]
+    some = [*state.own_operators(), *dice.sample(names, min(len(names), 4 * OPERATORS))][: 4 * OPERATORS]
     keys = state.dispatcher.universe.slots
-    asked = [(operator, key) for operator in some for key in dice.sample(keys, 4)]
+    asked = [(operator, key) for operator in some[: 2 * OPERATORS] for key in dice.sample(keys, 4)]
     with script_of(page) as script:
         differences = [
-            *universes(state, script),
             *tables(state, script, some),
             *registrations(state, script, some),
-            *fallbacks(state, script),
             *slots(state, script, [*asked, *advised(state, script)[::5]]),
         ]
         if name == "a file over a base":

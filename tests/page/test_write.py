@@ -71,7 +71,9 @@ def test_no_text_of_a_file_is_in_the_markup() -> None:
     hostile, harmless = (shared(file).partition('id="data">') for file in (HOSTILE, "examples/add.yaml"))
     assert hostile[0] == harmless[0]
     assert hostile[2].partition("<")[2] == harmless[2].partition("<")[2]
-    assert "</script><script>document.title='owned'</script>" in data_of(shared(HOSTILE))["texts"]
+    assert "</script><script>document.title='owned'</script>" in [
+        text for _, text in data_of(shared(HOSTILE))["kernels"]
+    ]
 
 
 @pytest.mark.slow
@@ -88,9 +90,9 @@ def test_a_page_says_what_it_was_made_from_and_names_no_folder_of_the_machine(tm
     )
     data = data_of(printed(str(own), "--universe", str(universe)))
     assert data["about"]["universe"] == "torch-2.13"
-    assert data["about"]["arguments"] == ["own.yaml", "--universe", "u.json"]
+    assert data["commands"]["about"][0] == "dispatch-cli page own.yaml --universe u.json"
     digest = hashlib.sha256(own.read_bytes()).hexdigest()
-    assert {"name": "own.yaml", "sha256": digest} in data["about"]["files"]
+    assert ["own.yaml", digest] in data["views"]["about"][1][2][2]
     assert str(tmp_path) not in json.dumps(data)
     assert str(ROOT) not in json.dumps(data_of(printed(str(ROOT / "examples/extension"))))
 

@@ -1,172 +1,222 @@
 "use strict";
-/* Data of a page, decoded, and the answers that are made of it. There is no document here, so that all of it
-   runs in tests. What an answer has are the fields of the JSON that the command of that name prints.
-   OWN, NO_KEY: in the place of a key: that of the slot itself, and none. */
+/* Data of a page, decoded. Python has decided and worded everything in it; this finds it, and puts it together. There
+   is no document here, so that all of it runs in tests.
+   OWN, FALLBACK: in the place of a key: that of the slot itself, and the backend fallback of the slot; NO_KEY is -2. */
 const OWN = -1;
-const NO_KEY = -2;
-/* From the worst on. */
-const SEVERITIES = ["error", "warning", "info"];
+const FALLBACK = -3;
 
 class Page {
   constructor(data) {
     this.data = data;
     this.about = data.about;
-    this.words = data.words;
-    this.keys = data.keys;
-    this.findings = data.findings;
-    this.fixes = data.fixes;
-    this.findingChecks = data.summary;
-    this.affected = new Map(Object.entries(data.affected));
-    this.fallbacks = data.fallbacks;
+    this.support = data.support;
     this.slots = data.key_names.slice(0, data.slots);
     this.slotOf = new Map(this.slots.map((key, slot) => [key, slot]));
-    this.aliases = new Map(data.keys.aliases.map((alias) => [alias.alias, alias]));
-    this.fallbackAt = new Map(data.fallbacks.map((fallback) => [fallback.key, fallback]));
-    this.numbers = new Map(data.operators.name.map((name, number) => [name, number]));
-    this.overloaded = new Set(data.operators.name.flatMap(withoutOverload));
-    this.higherOrders = new Map(data.higher_order.operators);
-    this.registered = new RegExp(data.words.registered, "u");
-    this.ofPyTorch = new RegExp(data.words.of_pytorch, "u");
-    this.unsafe = unsafeIn(data.words);
-    const every = this.listed();
-    this.entries = data.listed.map((number) => every[number]);
+    this.backends = new Map(data.coverage.backends.map((backend) => [backend.key, backend]));
+    this.fallbacks = new Map(this.registered(data.operators.fallbacks).map((registration) => [registration.key, registration]));
+    this.words = new Map(Object.entries(data.operator_words));
+    const { standing, standings } = data.listing;
+    const names = [...data.operators.name, ...data.higher_order.map(([name]) => name)];
+    this.entries = data.order.map((number) => ({ name: names[number], number, blocks: data.higher_order[number - data.operators.name.length]?.[1], ...standings[standing[number]] }));
     this.byName = new Map(this.entries.map((entry) => [entry.name, entry]));
-    this.backends = data.coverage.backends.map((backend) => backend.backend);
-    this.about.counts = this.counted();
-  }
-
-  /* Every operator, for lists, in the order of the data. */
-  listed() {
-    const { name, marks, before, changes } = this.data.operators;
-    const live = this.data.operators.live;
-    const entry = (operator, higher, marked, changed, stale) => ({
-      name: operator, higher_order: higher, own: (marked & 1) !== 0, new: (marked & 2) !== 0, changed, stale, ...this.findingCounts(operator),
-    });
-    const own = new Set(this.data.higher_order.own);
-    return [
-      ...name.map((operator, number) =>
-        entry(operator, false, marks[number], changes[before[number]].length, (live[number] || []).length)),
-      ...this.data.higher_order.operators.map(([operator]) => entry(operator, true, own.has(operator) ? 1 : 0, 0, 0)),
-    ];
-  }
-
-  /* Number of findings of an operator, listed or not, and the worst severity of them. */
-  findingCounts(name) {
-    const counts = this.affected.get(name) ?? {};
-    const worst = SEVERITIES.find((severity) => counts[severity] > 0) ?? null;
-    return { findings: Object.values(counts).reduce((total, count) => total + count, 0), worst };
-  }
-
-  counted() {
-    return {
-      operators: this.numbers.size,
-      higher_order_operators: this.higherOrders.size,
-      slots: this.numbers.size * this.slots.length,
-      stale_slots: this.entries.reduce((total, entry) => total + entry.stale, 0),
-    };
   }
 
   entry(name) {
-    return this.byName.get(name) || null;
-  }
-
-  /* The findings, worst first, then by place: as the command lists them. */
-  rankedFindings() {
-    return SEVERITIES.flatMap((severity) => this.findings.findings.filter((finding) => finding.severity === severity));
+    return this.byName.get(name) ?? null;
   }
 
   findingsOf(name, key = null) {
-    return this.findings.findings.filter((finding) => finding.operator === name && (key === null || finding.key === key));
+    return this.data.findings.cards.filter((card) => card.operator === name && (key === null || card.key === key));
   }
 
-  /* Number of findings of an operator that are counted and not listed. */
-  unlistedOf(name) {
-    return this.findingCounts(name).findings - this.findingsOf(name).length;
+  // search
+
+  /* Operators for what is typed, the best first: names that have every word. */
+  search(text) {
+    const words = searchedWords(text);
+    const rows = this.entries.map((entry) => ({ entry, places: words.map((word) => placeIn(entry.name.toLowerCase(), word)) }));
+    const matches = rows.filter(({ places }) => !places.includes(-1));
+    const cost = ({ entry, places }) => places.filter((at) => at > 0 && entry.name[at - 1] !== ":").length;
+    if (words.length > 0) matches.sort((row, other) => cost(row) - cost(other) || row.entry.name.length - other.entry.name.length);
+    return matches.map(({ entry }) => entry);
   }
 
-  /* The same of a check; of all without one. */
-  unlisted(check = "") {
-    const rows = this.findings.unlisted.filter((row) => check === "" || row.check === check);
-    return rows.reduce((total, row) => total + row.findings, 0);
+  // links, and the command lines that print what the page shows
+
+  link(name, key = null) {
+    return `#${linked(name)}${key === null ? "" : `/${linked(key)}`}`;
   }
 
-  /* Control, direction and invisible characters spelled out. */
-  safe(text) {
-    return spelledOut(text, this.unsafe);
+  linkTo(view, argument = null) {
+    return `#!${linked(view)}${argument === null ? "" : `/${linked(argument)}`}`;
   }
 
-  /* A kernel's text for a narrow place: of PyTorch's own, only the file; else the place. */
-  shortKernel(text) {
-    const match = this.registered.exec(text);
-    if (match === null) return text;
-    const isTheirs = this.ofPyTorch.test(match.groups.place.replaceAll("\\", "/"));
-    return (isTheirs ? match.groups.file : match.groups.place) + text.slice(match[0].length);
+  /* Target of a link; null for a link that leads nowhere. */
+  target(hash) {
+    const isView = hash.startsWith("#!");
+    const [first, second = null, ...others] = hash.slice(isView ? 2 : 1).split("/").map(unlinked);
+    const isWhole = others.length === 0 && (second !== null || !hash.includes("/"));
+    if (isView && !isWhole) return { view: hash.slice(2), argument: null };
+    if (isView) return { view: first || hash.slice(2), argument: second };
+    return first && isWhole ? { name: first, key: second, entry: this.entry(first) } : null;
   }
 
-  /* A place; of PyTorch's own sources only the file. */
-  placeText(place) {
-    if (place === null) return "";
-    const isTheirs = this.ofPyTorch.test(place.file.replaceAll("\\", "/"));
-    return `${isTheirs ? place.file.replace(/.*[/\\]/, "") : place.file}:${place.line}:${place.column}`;
+  command(view, about = "", more = "") {
+    const [before, after] = this.data.commands[view];
+    return [before, about, after, more].filter(Boolean).join(" ");
   }
 
-  /* The address of a place in the project's repository; null where it is not known to be in that. */
-  placeUrl({ file, line }) {
-    const { source_url: url, files } = this.about;
-    const isInside = files.some((known) => known.name === file) && !/^[/\\~]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(file);
-    return url && isInside ? `${url}/blob/main/${addressOf(file)}#L${line}` : null;
-  }
-
-  /* The address of the place in a kernel's text, where that is a file of PyTorch's repository: not one that its build made. */
-  kernelUrl(text) {
-    const match = /[/ ](?:__w\/pytorch\/pytorch|site-packages)\/((?:aten|torch|c10)\/(?!csrc\/autograd\/generated\/)[\w./-]+):(\d+)/.exec(text);
-    const [version] = /^\d+\.\d+\.\d+/.exec(this.about.torch ?? "") ?? [];
-    return match && version ? `https://github.com/pytorch/pytorch/blob/v${version}/${addressOf(match[1])}#L${match[2]}` : null;
+  /* An operator in a command: as --op takes it, or else by its name. */
+  word(name, isGlob = true) {
+    return this.words.get(name)?.[isGlob ? 0 : 1] ?? name;
   }
 
   // the parts of answers
 
-  text(number) {
-    return number < 0 ? null : this.data.texts[number];
+  kernel(number) {
+    const [front, rest] = this.data.kernels[number];
+    const [words, whole, folder] = this.data.fronts[front];
+    const [, file, line] = /^([\w.-]+):(\d+)/.exec(rest) ?? [];
+    return { kernel: words + rest, whole: whole + rest, kernelUrl: folder && file ? `${folder}${file}#L${line}` : null };
   }
 
+  /* A place: its short text, the whole one, and its address. */
   place(number) {
-    if (number < 0) return null;
-    const [file, line, column] = this.data.places[number];
-    return { file: this.text(file), line, column };
+    const [text, whole = text, url = null] = this.data.places[number] ?? [""];
+    return { text, whole, url };
   }
 
   keyAt(number, own) {
-    return number === OWN ? own : number === NO_KEY ? null : this.data.key_names[number];
+    return number === OWN ? own : this.data.key_names[number] ?? null;
   }
 
-  /* The registrations of an operator by key, the active one first. */
-  registrations(number) {
-    const { kernels, attributes } = this.data.operators;
-    const row = kernels[number];
-    const byKey = new Map();
+  /* Registrations in a row; of several at a key the active one comes first. */
+  registered(row) {
+    const kernels = [];
     for (let at = 0; at < row.length; at += 4) {
-      const key = this.data.key_names[row[at]];
-      const registration = { key, kernel: this.text(row[at + 1]), declared_at: this.place(row[at + 3]), of: attributes[row[at + 2]] };
-      if (byKey.has(key)) byKey.get(key).push(registration);
-      else byKey.set(key, [registration]);
+      const [signature, when] = this.data.operators.attributes[row[at + 2]];
+      kernels.push({ key: this.data.key_names[row[at]], ...this.kernel(row[at + 1]), signature, when, place: this.place(row[at + 3]) });
     }
-    return byKey;
+    return kernels;
   }
 
-  header(number) {
-    return this.data.operators.headers[this.data.operators.header[number]];
+  /* Each operator with its service on a backend; in a group, where one is given: aten::*, or a tag. */
+  coverage(key, group = "") {
+    const { class: classes, answers, groups, group_lists: lists } = this.data.coverage;
+    const names = this.data.operators.name;
+    const isIn = (number) => (!group || group.endsWith("::*") ? names[number].startsWith(group.slice(0, -1)) : lists[groups[number]].includes(group));
+    const { answers: ofClass } = this.backends.get(key);
+    return classes.flatMap((kind, number) => (isIn(number) ? [{ operator: names[number], ...this.covered(number, answers[ofClass[kind]]) }] : []));
+  }
+
+  covered(number, answer) {
+    const { source, is_fallback: isFallback } = answer;
+    const kernels = isFallback || source === null ? [] : this.registered(this.data.operators.kernels[number]);
+    const registration = isFallback ? this.fallbacks.get(source) : kernels.find((kernel) => kernel.key === source);
+    return { ...answer, kernel: registration?.kernel ?? "", place: registration?.place ?? this.place(-1) };
+  }
+
+  /* The table of an operator: what it has in common with others, and its kernels. */
+  table(name) {
+    const { number } = this.entry(name);
+    const { schema, header, headers, place, table, kernels, python } = this.data.operators;
+    const shared = this.data.tables[table[number]];
+    const plan = this.data.plans[shared.plan];
+    const registrations = this.registered(kernels[number]).map((registration, at) => {
+      const [isAlias, state, fills] = shared.kernels[at];
+      return { ...registration, isAlias, state, fills };
+    });
+    return {
+      ...shared,
+      name,
+      schema: schema[number],
+      facts: headers[header[number]],
+      place: this.place(place[number]),
+      plan,
+      slots: this.slots.map((key, slot) => ({
+        ...this.held(this.data.decisions[plan[2 * slot]], key, registrations),
+        cell: this.data.cells[shared.cells[slot]], before: shared.before[slot] ?? "", live: shared.live[slot] ?? null,
+      })),
+      registrations,
+      python: python[number].map(([key, kernel, at, when]) => ({ key, kernel, place: this.place(at), when })),
+    };
+  }
+
+  /* What a slot holds by a decision. taken: a registration that is not the active one. */
+  held([rule, ruleNumber, source, kernel, without], key, registrations, taken) {
+    const from = this.keyAt(source, key);
+    const registration = taken ?? (source === FALLBACK ? this.fallbacks.get(key) : registrations.find((other) => other.key === from));
+    const nothing = { kernel, whole: kernel, kernelUrl: null, when: "", place: this.place(-1) };
+    return {
+      ...(registration ?? nothing), rule, ruleNumber, source: from, key, isOwn: source === OWN,
+      without: without && this.held(without, key, registrations),
+    };
+  }
+
+  /* A slot explained: the rules in turn, the registrations concerned, and what would come next. */
+  explain(name, key) {
+    const slot = this.slotOf.get(key);
+    if (slot === undefined) return null;
+    const table = this.table(name);
+    const { decisions, reasons, lines, above, below } = this.data;
+    const [rules, concerned, next] = reasons[table.plan[2 * slot + 1]];
+    const answer = table.slots[slot];
+    const decision = decisions[table.plan[2 * slot]];
+    const [, overridden] = table.registrations.filter((registration) => registration.key === answer.source);
+    const following = overridden ? decision : decisions[next];
+    const around = (places) => table.slots[places[slot]] ?? null;
+    return {
+      answer,
+      rules: rules.map((line) => lines[line].map(([text, tone]) => [text === OWN ? key : text, tone])),
+      registrations: concerned.flatMap((part) => this.concerned(part, key, table.registrations)),
+      next: following && !answer.without ? this.held(following, key, table.registrations, overridden) : null,
+      above: around(above),
+      below: around(below),
+      advice: this.adviceFor(this.entry(name).number, slot),
+    };
+  }
+
+  concerned([place, does, tone, overridden], key, registrations) {
+    if (place === FALLBACK) return [{ ...this.fallbacks.get(key), does, tone }];
+    const [active, ...others] = registrations.filter((registration) => registration.key === this.keyAt(place, key));
+    return [{ ...active, does, tone }, ...(overridden ? others.map((other) => ({ ...other, does: overridden, tone: "dim" })) : [])];
+  }
+
+  /* Advice in sentences, with the fixes; null where the page does not have it. */
+  adviceFor(number, slot) {
+    const { operators, values } = this.data.advice;
+    const pairs = operators[number] ?? [];
+    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === slot) return values[pairs[at + 1]];
+    return null;
   }
 }
 
-function addressOf(file) {
-  return file.replace(/^\.\//, "").split("/").map(encodeURIComponent).join("/");
+/* Letters of a query that are looked for. */
+const MOST_LETTERS = 80;
+
+/* The words of a query, in small letters. A name may be written as in PyTorch's Python. */
+function searchedWords(query) {
+  const text = query.slice(0, MOST_LETTERS).trim().toLowerCase().replace(/^torch\.(?:_?ops)\.(\w+)\./, "$1::");
+  return text.replace(/^(aten|prims|higher_order)\./, "$1::").replace(/^higher_order::/, "").replace(/\.default$/, "").split(/\s+/).filter(Boolean);
 }
 
-/* The name that an overload has without it, in a list; an empty list for a name without overload. */
-function withoutOverload(name) {
-  const at = name.indexOf(".", name.indexOf("::") + 2);
-  return at < 0 ? [] : [name.slice(0, at)];
+/* The place of a word in a name, behind its namespace if it is there; -1 where it is not in it. */
+function placeIn(name, word) {
+  const inside = name.indexOf(`::${word}`);
+  return inside < 0 ? name.indexOf(word) : inside + 2;
+}
+
+/* A name as a part of a link. A "!" at its beginning would make the link one of a view. */
+function linked(text) {
+  return encodeURIComponent(text).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/^!/, "%21");
+}
+
+function unlinked(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 /* The data in the text of an element. */
@@ -177,37 +227,6 @@ async function unpacked(text) {
   const packed = Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
-}
-
-/* Characters that are spelled out. */
-function unsafeIn(words) {
-  return new RegExp(`[${words.unsafe}]`, "gu");
-}
-
-/* A text with them spelled out: control, direction and invisible characters. */
-function spelledOut(text, unsafe) {
-  return String(text).replace(unsafe, (sign) => {
-    const code = sign.codePointAt(0);
-    const short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
-    if (short) return short;
-    const digits = code.toString(16);
-    if (code < 0x100) return `\\x${digits.padStart(2, "0")}`;
-    return code < 0x10000 ? `\\u${digits.padStart(4, "0")}` : `\\U${digits.padStart(8, "0")}`;
-  });
-}
-
-/* A name as a part of a link. A "!" at its beginning would make the link one of a view; half a pair of surrogates has no form in links of its own. */
-function linked(text) {
-  const whole = text.replace(/[~\ud800-\udfff]/gu, (sign) => `~${sign.codePointAt(0).toString(16)}.`);
-  return encodeURIComponent(whole).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/^!/, "%21");
-}
-
-function unlinked(text) {
-  try {
-    return decodeURIComponent(text).replace(/~([0-9a-f]{2,4})\./g, (_, code) => String.fromCharCode(parseInt(code, 16)));
-  } catch {
-    return null;
-  }
 }
 
 const dispatchPage = {

@@ -9,13 +9,13 @@ let shownTarget = null;
 
 const VIEWS = {
   start: startView,
-  changes: changesView,
+  changes: () => writtenView("changes"),
   findings: findingsView,
   coverage: coverageView,
-  keys: keysView,
-  fallbacks: fallbacksView,
-  "higher-order": higherOrderView,
-  about: aboutView,
+  keys: () => writtenView("keys"),
+  fallbacks: () => writtenView("fallbacks"),
+  "higher-order": () => writtenView("higher-order"),
+  about: () => writtenView("about"),
   support: supportView,
 };
 
@@ -50,7 +50,7 @@ function viewOf(target) {
     return argument && view.length === 0 ? unknownView(`${target.view}/${argument}`) : view(argument);
   }
   if (!target.entry) return unknownOperator(target.name, target.key);
-  return target.entry.higher_order ? higherOrderOperatorView(target) : operatorView(target);
+  return target.entry.blocks ? higherOrderOperatorView(target) : operatorView(target);
 }
 
 function unknownView(name) {
@@ -65,9 +65,7 @@ function unknownOperator(operator, key) {
   const name = key === null || page.slotOf.has(key) ? operator : `${operator}/${key}`;
   return {
     title: "No such operator",
-    parts: [
-      paragraph("This state has no operator ", make("code", {}, name), "."),
-    ],
+    parts: [paragraph("This state has no operator ", make("code", {}, name), ".")],
   };
 }
 
@@ -100,7 +98,7 @@ function goOn(heading, isSameOperator, focused) {
 /** Show the place of the reader: in the window's title, in the list of views, for styles and for those who listen. */
 function arrive(target, title) {
   shownTarget = target;
-  document.title = page.safe(`${title} - dispatch-cli`);
+  document.title = `${title} - dispatch-cli`;
   document.body.dataset.address = location.hash;
   document.body.dataset.view = target.view ?? "operator";
   document.body.classList.toggle("at-slot", target.name !== undefined && target.key !== null);
@@ -136,10 +134,9 @@ function keyAction(key) {
 
 function start(loaded) {
   page = loaded;
-  const { about } = page;
-  byId("state").replaceChildren(...nodes([stateText()]));
-  byId("foot").textContent = page.safe(`dispatch-cli ${about.dispatch_cli}; universe ${about.universe}`);
-  byId("changes").hidden = !hasChanges();
+  byId("state").textContent = page.about.title;
+  byId("foot").textContent = page.about.foot;
+  byId("changes").hidden = !page.about.has_changes;
   startSearch();
   window.addEventListener("hashchange", show);
   document.addEventListener("keydown", pressed);

@@ -6,20 +6,15 @@ function byId(id) {
 
 /** Say something to those who do not see the page. */
 function say(text) {
-  byId("said").textContent = page.safe(text);
+  byId("said").textContent = text;
 }
 
-/** Text as it may be shown: control, direction and invisible characters are spelled out. */
-function shown(text) {
-  return page ? page.safe(String(text)) : String(text);
-}
-
-/** Children as nodes: texts are made safe and can be broken; null, false and undefined are left out; lists are opened. */
+/** Children as nodes: texts can be broken; null, false and undefined are left out; lists are opened. */
 function nodes(children) {
   return children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .flatMap((child) => (child instanceof Node ? child : breakable(shown(child))));
+    .flatMap((child) => (child instanceof Node ? child : breakable(String(child))));
 }
 
 /** Breaks of a name or a path: behind its separators; in a long word before a capital, or after 40 letters. */
@@ -41,7 +36,7 @@ function make(tag, attributes, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
     else if (name === "href" && !value.startsWith("#") && !isOfRepository(value)) throw new Error("links stay in the page");
-    else element.setAttribute(name, shown(value));
+    else element.setAttribute(name, value);
   }
   element.append(...nodes(children));
   return element;
@@ -49,14 +44,29 @@ function make(tag, attributes, ...children) {
 
 /** True for the address of a file in the project's repository, or in PyTorch's. */
 function isOfRepository(address) {
-  const repositories = [page?.about.source_url, "https://github.com/pytorch/pytorch"].filter(Boolean);
+  const repositories = [page?.about.url, "https://github.com/pytorch/pytorch"].filter(Boolean);
   return repositories.some((url) => url.startsWith("https://") && address.startsWith(`${url}/blob/`));
 }
 
 /** A text that leads to a file in a repository; as it is where the address is not known. */
-function sourceLink(url, text, title) {
-  if (url === null) return make("span", { class: "mono", title }, text);
+function sourceLink(text, title, url) {
+  if (!url) return make("span", { class: "mono", title }, text);
   return make("a", { class: "mono", href: url, title, rel: "noopener noreferrer" }, text);
+}
+
+/** Place of a declaration in a file, or the embedded state that has it. */
+function placeOf({ text, whole, url }) {
+  return text && (text === whole && !url ? text : sourceLink(text, whole, url));
+}
+
+/** A text in a tone, where it has one: a cell or a fact as Python wrote it. */
+function toned(cell) {
+  return Array.isArray(cell) ? make("span", { class: cell[1] }, cell[0]) : cell;
+}
+
+/** A text that leads to an operator, or to its slot at a key. */
+function operatorLink(name, key = null, text = key ?? name) {
+  return make("a", { href: page.link(name, key) }, text);
 }
 
 function paragraph(...children) {
@@ -65,23 +75,8 @@ function paragraph(...children) {
 
 /** Labels and what there is to say of each; those with nothing are left out. */
 function facts(rows) {
-  const kept = rows.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
+  const kept = rows.filter(([, value]) => value);
   return kept.length > 0 && make("dl", { class: "facts" }, kept.map(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
-}
-
-/** A number with its noun: ``1 slot``, ``1,024 slots``. */
-function plural(count, noun, nouns = `${noun}s`) {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : nouns}`;
-}
-
-/** A choice with how many there are: ``own kernel (20)``. */
-function counted(label, count) {
-  return `${label} (${count.toLocaleString("en-US")})`;
-}
-
-/** A label as all others are written: ``Autograd keys`` of ``autograd keys``. */
-function capital(label) {
-  return `${label[0].toUpperCase()}${label.slice(1)}`;
 }
 
 function section(title, ...children) {
@@ -127,20 +122,17 @@ function selection(id, label, options, chosen, choose) {
   return make("p", { class: "choices" }, make("label", { for: id }, label), select);
 }
 
-/** A table. columns: ``[header, cell of a row, class]`` each; the first is the row's header. Columns without text in any
- * row are left out. Many rows come in steps. */
-function table(caption, columns, rows, { chosen = () => false } = {}) {
-  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
-  const used = columns.filter((_, at) => at === 0 || cells.some((row) => row[at] !== "" && row[at] !== null));
+/** A table. heads: a text and a class each. rows: a cell for each; the first is the row's header. look: the class of a
+ * row. Columns without text in any row are left out. Many rows come in steps. */
+function table(caption, heads, rows, look = () => null) {
+  const used = heads.map((_, at) => at).filter((at) => at === 0 || rows.some((row) => row[at] !== ""));
   const body = make("tbody", {});
-  const head = make("thead", {}, make("tr", {}, used.map(([header, , look]) => make("th", { scope: "col", class: look }, header))));
+  const head = make("thead", {}, make("tr", {}, used.map((at) => make("th", { scope: "col", class: heads[at][1] }, heads[at][0]))));
   const whole = make("div", { class: "rows lists" }, make("table", {}, make("caption", {}, caption), head, body));
   marksMore(whole);
-  const parts = inSteps(whole, body, rows, 200, (row) =>
-    make("tr", { class: chosen(row) ? "chosen" : null }, used.map(([header, cell, look], at) =>
-      at === 0
-        ? make("th", { scope: "row", class: look }, cell(row))
-        : make("td", { class: look, "data-head": header }, cell(row)))));
+  const parts = inSteps(whole, body, rows, 200, (row, number) =>
+    make("tr", { class: look(number) }, used.map((at) =>
+      make(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: heads[at][1], "data-head": at === 0 ? null : heads[at][0] }, toned(row[at])))));
   if (!whole.querySelector("a, button")) keyboardScrolls(whole, caption);
   return parts;
 }
@@ -155,7 +147,7 @@ function marksMore(whole) {
 
 /** Without anything in it that takes the focus, a table that is too wide is scrolled by its own. */
 function keyboardScrolls(whole, label) {
-  for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", shown(label)]]) whole.setAttribute(name, value);
+  for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", label]]) whole.setAttribute(name, value);
 }
 
 /** Add elements of items to a container, a step at a time: a button below adds more. */
@@ -166,7 +158,7 @@ function inSteps(whole, container, items, step, element) {
   function more() {
     const first = next;
     next = Math.min(items.length, next + step);
-    container.append(...items.slice(first, next).map(element));
+    container.append(...items.slice(first, next).map((item, at) => element(item, first + at)));
     button.textContent = `Show ${Math.min(step, items.length - next)} more of ${items.length - next}`;
     below.hidden = next >= items.length;
     if (first > 0) container.children[first]?.querySelector("a")?.focus();

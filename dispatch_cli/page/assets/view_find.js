@@ -36,13 +36,10 @@ function search() {
   if (!text) showOpenHit();
 }
 
-/** Number of operators in the list; higher-order ones have a count of their own, as everywhere. */
+/** Number of names in the list. */
 function countText(text, entries) {
-  if (entries.length === 0) return `No name has ${shown(text)}`;
-  const higher = entries.filter((entry) => entry.higher_order).length;
-  const counts = [entries.length > higher && plural(entries.length - higher, "operator"), higher > 0 && plural(higher, "higher-order operator")];
-  const more = entries.length > MOST_HITS ? `; the first ${MOST_HITS} are listed` : "";
-  return `${counts.filter(Boolean).join(", ")}${text ? ` ${entries.length === 1 ? "matches" : "match"}` : ""}${more}`;
+  if (entries.length === 0) return `No name has ${text}`;
+  return `${entries.length.toLocaleString("en-US")} ${text ? "found" : "in all"}${entries.length > MOST_HITS ? `; the first ${MOST_HITS} are listed` : ""}`;
 }
 
 /** The operator that is open is the chosen one of the list, and in sight. */
@@ -106,40 +103,19 @@ function drawHits() {
   else byId("query").removeAttribute("aria-activedescendant");
 }
 
-function hitRow(entry, at) {
-  const marks = entryMarks(entry);
+function hitRow({ name, marks }, at) {
   const attributes = {
-    class: shownTarget?.name === entry.name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
-    title: [entry.name, ...marks.map(([, text]) => text)].join(", "),
+    class: shownTarget?.name === name ? "hit here" : "hit", role: "option", id: `hit-${at}`, "data-at": at, "aria-selected": String(at === hits.at),
+    title: [name, ...marks.map(([, text]) => text)].join(", "),
   };
   return make("div", attributes,
     marks.map(([mark, text, tone]) => make("span", { class: `marks ${tone}` }, make("span", { "aria-hidden": "true" }, mark), make("span", { class: "unseen" }, ` (${text}) `))),
-    marked(entry.name, page.marksIn(entry.name, byId("query").value)));
+    marked(name));
 }
 
-/** Marks of an operator in a list: the sign, what it says, its tone. */
-function entryMarks(entry) {
-  const marks = [];
-  if (entry.findings > 0) marks.push([entry.worst[0].toUpperCase(), plural(entry.findings, "finding"), page.words.severity_tones[entry.worst]]);
-  if (entry.stale > 0) marks.push(["!", plural(entry.stale, "stale slot"), "bad"]);
-  if (entry.own && page.about.has_base) marks.push(["+", ownText(entry), "alias"]);
-  if (entry.higher_order) marks.push(["h", "higher-order operator", "dim"]);
-  return marks;
-}
-
-/** Effect of the files on an operator that they register or change. */
-function ownText(entry) {
-  if (entry.new) return "new";
-  return entry.changed > 0 ? `${plural(entry.changed, "slot")} changed` : "of the files";
-}
-
-/** A name in which the letters that were found are marked. */
-function marked(name, places) {
-  const parts = name.split("").map((letter, at) => ({ letter, isFound: places.has(at) }));
-  const runs = [];
-  for (const { letter, isFound } of parts) {
-    if (runs.at(-1)?.isFound === isFound) runs.at(-1).text += letter;
-    else runs.push({ text: letter, isFound });
-  }
-  return runs.map(({ text, isFound }) => (isFound ? make("b", {}, text) : text));
+/** A name in which the words that are looked for are marked. */
+function marked(name) {
+  const words = searchedWords(byId("query").value).map((word) => word.replace(/\W/g, "\\$&"));
+  const parts = words.length > 0 ? name.split(new RegExp(`(${words.join("|")})`, "i")) : [name];
+  return parts.map((part, at) => (at % 2 === 1 ? make("b", {}, part) : part));
 }

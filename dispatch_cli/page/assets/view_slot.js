@@ -2,51 +2,47 @@
 
 function slotView(name, key) {
   const explained = page.explain(name, key);
-  const part = make("section", { class: "slot-view", "aria-label": `${name} at ${key}` });
+  const part = (...children) => make("section", { class: "slot-view", "aria-label": `${name} at ${key}` }, children);
   if (!explained) {
-    part.append(...nodes([make("h2", {}, "No such slot"), paragraph(`No dispatch key of ${page.about.universe} that is a slot is called `, make("code", {}, key), ".")]));
-    return part;
+    return part(make("h2", {}, "No such slot"), paragraph(`No dispatch key of ${page.about.universe} that is a slot is called `, make("code", {}, key), "."));
   }
-  const code = page.code(explained.answer);
-  part.append(...nodes([
-    make("h2", {}, make("span", { class: code.tone }, capital(code.meaning))),
-    commandLine(page.command("explain", name, key)),
-    explained.stale && make("p", { class: "bad" }, explained.stale),
-    explained.answer.rule !== "kernel" && explained.advice === null && page.notBuilt(key) && make("p", { class: "note" }, page.notBuilt(key)),
+  const { answer, rules, registrations, advice } = explained;
+  const [meaning, tone] = answer.cell;
+  const notBuilt = !answer.isOwn && advice === null && page.backends.get(key)?.not_built;
+  return part(
+    make("h2", { class: tone }, meaning),
+    commandLine(page.command("explain", `${page.word(name, false)} ${key}`)),
+    answer.live && make("p", { class: "bad" }, answer.live[0]),
+    notBuilt && make("p", { class: "note" }, notBuilt),
     facts(slotFacts(name, explained)),
     page.findingsOf(name, key).map(findingCard),
-    unlistedNote(name),
-    adviceParts(explained.advice),
+    unlistedNote(page.entry(name)),
+    adviceParts(advice),
     make("h3", {}, "The rules in turn"),
-    rulesTable(explained),
+    table("Ten rules; the first that applies fills the slot", [["#", "number"], ["Rule"], ["Looks at"], ["Outcome"]], rules,
+      (at) => rules[at][0][0].startsWith(">") && "chosen"),
     make("h3", {}, "Registrations that matter here"),
-    explained.registrations.length > 0 ? slotRegistrations(explained) : paragraph("Nothing is registered that covers this key."),
-  ]));
-  return part;
+    registrations.length > 0
+      ? table(`For ${name}`, [["Registered at"], ["Kernel"], ["What it does"], ["When"], ["Declared at"]],
+        registrations.map((row) => [row.key, row.kernel, [row.does, row.tone], row.when, placeOf(row.place)]), (at) => registrations[at].tone === "kernel" && "chosen")
+      : paragraph("Nothing is registered that covers this key."));
 }
 
-function slotFacts(name, { answer, live, next, above, below, in_base: inBase }) {
-  const held = (row) => [page.words.rules[row.rule] ?? row.rule, kernelText(row)].filter(Boolean).join(", ");
-  const at = (row) => row && [make("a", { href: page.link(name, row.key) }, row.key), ": ", heldAround(row)];
+function slotFacts(name, { answer, next, above, below }) {
+  const held = (what) => what && [what.rule, what.kernel].filter(Boolean).join(", ");
+  const at = (slot) => slot && [operatorLink(name, slot.key), ": ", [slot.cell[0], slot.kernel].filter(Boolean).join(", ")];
   return [
-    ["Kernel", answer.kernel && sourceLink(page.kernelUrl(answer.kernel), page.shortKernel(answer.kernel), answer.kernel)],
-    ["Rule", `${answer.rule_number} ${page.words.rules[answer.rule] ?? answer.rule}`],
-    ["From", answer.source !== null && answer.source !== answer.key && answer.source],
-    ["Unless registered by hand", answer.otherwise && held(answer.otherwise)],
-    ["Declared at", placeOf(answer)],
-    [`In ${page.about.below}`, answer.before ? beforeText(answer) || "nothing" : inBase && "the same"],
-    ["Live table", live && held(live)],
-    ["Without this kernel", next && answer.otherwise === null && held(next)],
+    ["Kernel", answer.kernel && sourceLink(answer.kernel, answer.whole, answer.kernelUrl)],
+    ["Rule", `${answer.ruleNumber} ${answer.rule}`],
+    ["From", !answer.isOwn && answer.source],
+    ["Unless registered by hand", held(answer.without)],
+    ["Declared at", placeOf(answer.place)],
+    [`In ${page.about.below}`, answer.before || (page.entry(name).in_base && "the same")],
+    ["Live table", answer.live?.[1]],
+    ["Without this kernel", held(next)],
     ["Above", at(above)],
     ["Below", at(below)],
   ];
-}
-
-/** Meaning of a slot and its kernel, in a few words. */
-function heldAround(row) {
-  if (row.fallthrough) return kernelText(row);
-  const kernel = row.core_fallback ? page.shortKernel(row.kernel) : kernelText(row);
-  return [page.code(row).meaning, kernel].filter(Boolean).join(", ");
 }
 
 /** Advice, as `explain` gives it; where the page does not have it, a pointer to the command. */
@@ -56,29 +52,4 @@ function adviceParts(advice) {
     make("p", { class: "note advice" }, make("strong", {}, label), ...texts),
     advice.fixes[at] && declarations("The first way, as declarations", advice.fixes[at]),
   ]);
-}
-
-function rulesTable(explained) {
-  const columns = [
-    ["#", (rule) => [fired(rule, explained) && make("span", { class: "kernel" }, "\u25b6 "), String(rule.rule_number)], "number"],
-    ["Rule", (rule) => rule.name],
-    ["Looks at", (rule) => rule.looks_at.join(", ")],
-    ["Outcome", (rule) => make("span", { class: rule.reached ? "" : "dim" }, rule.text)],
-  ];
-  return table("Ten rules; the first that applies fills the slot", columns, explained.rules, { chosen: (rule) => fired(rule, explained) });
-}
-
-function fired(rule, { answer }) {
-  return rule.reached && rule.rule_number === answer.rule_number;
-}
-
-function slotRegistrations({ operator, registrations }) {
-  const columns = [
-    ["Registered at", (row) => row.key],
-    ["Kernel", (row) => kernelText(row) || "none"],
-    ["What it does", (row) => row.text],
-    ["When", (row) => row.when ?? ""],
-    ["Declared at", (row) => placeOf(row)],
-  ];
-  return table(`For ${operator}`, columns, registrations, { chosen: (row) => row.role === "fills" });
 }

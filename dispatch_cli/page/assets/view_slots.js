@@ -1,67 +1,60 @@
-/* The slots of a table: as a grid of functionalities and backends, or as rows. */
+/* The slots of a table: as a grid of functionalities and backends, or as rows; and matrices as Python made them. */
 
-/** Content of a slot in words: for lists, for those who do not see the grid. */
-function kernelText(row) {
-  if (row.kernel === null) return "";
-  const name = page.shortKernel(row.kernel);
-  if (row.fallthrough) return row.core_fallback ? "fallthrough (PyTorch's own)" : `fallthrough (${name})`;
-  return row.core_fallback ? `PyTorch's own, ${name}` : name;
+/** A cell of a matrix: its marks, and what they say; href: where it leads, null for nowhere. */
+function slotCell([marks, title], href, more, ...named) {
+  if (marks.length === 0) return null;
+  const tone = more.class ?? marks[0][1];
+  const signs = marks.map(([text, look]) => make("span", { class: look, "aria-hidden": "true" }, text));
+  return make(href === null ? "span" : "a", { href, title, ...more, class: `slot ${tone}` }, signs, named, make("span", { class: "unseen" }, title));
 }
 
-/** The link to a slot: its code, and its key, which stands beside the code only where no head of a grid names it. */
-function slotLink(name, row, named) {
-  const code = page.code(row);
-  const says = [code.meaning, code.markMeaning].filter(Boolean).join(", ");
-  const attributes = {
-    class: `slot ${code.tone} ${row.stale ? "stale" : ""} ${row.before ? "changed" : ""}`, href: page.link(name, row.key),
-    "data-slots": JSON.stringify([row.key]), title: `${row.key}: ${says}; ${kernelText(row) || "no kernel"}${row.before ? `; before: ${beforeText(row)}` : ""}`,
-  };
-  const was = row.before ? `${page.code({ ...row.before, before: null }).letter}\u2192` : "";
-  return make("a", attributes, `${was}${code.letter}${code.mark}`,
-    make("span", { class: named ? null : "unseen" }, ` ${row.key}`), make("span", { class: "unseen" }, `: ${says}`));
+/** A slot in the grid, or beside it, where its key is named. */
+function slotLink(operatorTable, slot, ...named) {
+  const { key, kernel, before, live, cell: [, tone, title, marks] } = operatorTable.slots[slot];
+  const says = `${key}: ${title}; ${kernel || "no kernel"}${before && `; before: ${before}`}`;
+  const look = `${tone}${live ? " stale" : ""}${before && " changed"}`;
+  return slotCell([marks, says], page.link(operatorTable.name, key), { class: look, "data-slots": key }, ...named);
 }
 
 /** The grid: one tab stop, then arrows from slot to slot. */
 function slotGrid(operatorTable) {
-  const grid = page.grid(operatorTable);
-  const name = operatorTable.operator;
-  const lines = grid.lines.map(({ label, cells }) => ({ label, cells: cells.map((row) => row && slotLink(name, row, false)) }));
-  const caption = "Functionalities that are per backend; each cell is a slot";
+  const { backends, lines, others } = page.data.grid;
+  const rows = lines.map(([label, ...slots]) => [label, ...slots.map((slot) => slot >= 0 && slotLink(operatorTable, slot))]);
+  const named = (slot) => make("span", { class: "named", "aria-hidden": "true" }, page.slots[slot]);
   return [
-    legend(page.legend(operatorTable).map(([sign, tone, meaning, slots]) => [sign, tone, `${meaning}, ${slots.toLocaleString("en-US")}`])),
-    lines.length > 0 && matrix(caption, "Functionality", grid.backends.map((backend) => ({ name: backend })), lines),
+    legend(operatorTable.legend),
+    rows.length > 0 && matrix("Functionalities that are per backend; each cell is a slot", "Functionality", backends.map((name) => [name, ""]), rows),
     make("h3", {}, "Keys that are not per backend"),
-    make("ul", { class: "others" }, grid.others.map((row) => make("li", {}, slotLink(name, row, true)))),
+    make("ul", { class: "others" }, others.map((slot) => make("li", {}, slotLink(operatorTable, slot, named(slot))))),
   ];
 }
 
 /** Rows and columns of links. heads: a name each, and a group with its neighbours. rows: a label, and a node for each column. */
 function matrix(caption, corner, heads, rows) {
   const groups = [];
-  for (const { group } of heads) {
-    if (group && groups.at(-1)?.group === group) groups.at(-1).count += 1;
+  for (const [, group] of heads) {
+    if (groups.at(-1)?.group === group) groups.at(-1).count += 1;
     else groups.push({ group, count: 1 });
   }
-  const looks = heads.map(({ group }, at) => at > 0 && group !== heads[at - 1].group && "apart");
-  const above = heads[0]?.group && make("tr", { class: "groups" }, make("td", {}),
+  const looks = heads.map(([, group], at) => at > 0 && group !== heads[at - 1][1] && "apart");
+  const above = groups[0]?.group && make("tr", { class: "groups" }, make("td", {}),
     groups.map(({ group, count }) => make("th", { scope: "colgroup", colspan: count }, group)));
   const head = make("tr", {}, make("td", {}, make("span", { class: "unseen" }, corner)),
-    heads.map(({ name }, at) => make("th", { scope: "col", class: looks[at] }, make("span", {}, name))));
-  const body = make("tbody", {}, rows.map(({ label, cells }) =>
+    heads.map(([name], at) => make("th", { scope: "col", class: looks[at] }, make("span", {}, name))));
+  const body = make("tbody", {}, rows.map(([label, ...cells]) =>
     make("tr", {}, make("th", { scope: "row" }, label), cells.map((cell, at) => make("td", { class: looks[at] }, cell)))));
   body.addEventListener("keydown", gridKey);
   body.querySelectorAll("a").forEach((link, at) => link.setAttribute("tabindex", at === 0 ? "0" : "-1"));
   return marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, make("caption", {}, caption), make("thead", {}, above, head), body)));
 }
 
-/** A matrix of the command; href: where a cell's target leads, null for nowhere. What a cell means is its title. */
+/** A matrix of the command; href: where a cell's target leads, null for nowhere. */
 function blockMatrix(caption, { corner, heads, rows }, href) {
-  const cell = ([marks, title, target]) => {
-    const address = href(target);
-    return marks.length > 0 && make(address === null ? "span" : "a", { class: `slot ${marks[0][1]}`, href: address, title, "aria-current": address !== null && address === location.hash && "true" },
-      marks.map(([text, tone]) => make("span", { class: tone, "aria-hidden": "true" }, text)), make("span", { class: "unseen" }, title));
+  const cell = (drawn) => {
+    const address = href(drawn[2]);
+    return slotCell(drawn.slice(0, 2), address, { "aria-current": address !== null && address === location.hash && "true" });
   };
-  const whole = matrix(caption, corner, heads.map(([name, group]) => ({ name, group })), rows.map(([label, ...cells]) => ({ label, cells: cells.map(cell) })));
+  const whole = matrix(caption, corner, heads, rows.map(([label, ...cells]) => [label, ...cells.map(cell)]));
   const widest = Math.max(...rows.flatMap(([, ...cells]) => cells.map(([marks]) => marks.map(([text]) => text).join("").length)));
   whole.firstChild.classList.toggle("flat", heads.every(([name]) => name.length <= widest));
   if (!whole.querySelector("a")) keyboardScrolls(whole, caption);
@@ -83,33 +76,15 @@ function gridKey(event) {
   link.focus();
 }
 
-/** Rows: one for each slot. */
-function slotRows({ operator, entries }) {
-  const columns = [
-    ["Key", (row) => [markOf(row), make("a", { href: page.link(operator, row.key), "data-slots": JSON.stringify([row.key]) }, row.key)]],
-    ["Kernel", (row) => make("span", { class: page.code(row).tone }, kernelText(row))],
-    ["Rule", (row) => page.words.rules[row.rule] ?? row.rule],
-    ["From", (row) => (row.source === null || row.source === row.key ? "" : row.source)],
-    ["When", (row) => row.when ?? ""],
-    ["Declared at", placeOf],
-    ["Live", (row) => (row.stale ? page.shortKernel(row.live_kernel ?? "missing") : "")],
-    ["Before", beforeText],
-  ];
-  const whole = table(plural(entries.length, "slot"), columns, entries);
-  for (const element of [whole].flat()) for (const row of element.querySelectorAll("tbody tr")) row.classList.add("row");
-  return whole;
-}
-
-function markOf(row) {
-  const { mark, markMeaning } = page.code(row);
-  return mark ? make("abbr", { class: row.stale ? "bad" : "warn", title: markMeaning }, `${mark} `) : "";
-}
-
-function beforeText(row) {
-  if (!row.before) return "";
-  const rule = page.words.rules[row.before.rule] ?? row.before.rule;
-  if (row.before.kernel === null) return rule;
-  return `${row.before.fallthrough ? "fallthrough" : page.shortKernel(row.before.kernel)} [${rule}]`;
+/** The folded rows of a table, then the slots without a row. */
+function slotRows(operatorTable) {
+  const heads = [["Key"], ["Kernel"], ["Rule"], ["From"], ["When"], ["Declared at"], ["Live"], ["Before"]];
+  const rows = operatorTable.rows.map(([label, slots]) => {
+    const { key, cell, kernel, rule, isOwn, source, when, place, live, before } = operatorTable.slots[slots[0]];
+    const link = make("a", { href: page.link(operatorTable.name, key), "data-slots": slots.map((slot) => page.slots[slot]).join(" ") }, label);
+    return [link, [kernel || "-", cell[1]], rule, isOwn ? "" : source ?? "", when, placeOf(place), live?.[1] ?? "", before];
+  });
+  return [table("Dispatch table", heads, rows, () => "row"), writtenParts(operatorTable.asides)];
 }
 
 /** Legend of marks: ``[text, tone, meaning]`` each. */

@@ -1,39 +1,26 @@
-/* Answers as Python wrote them: the keys, the backend fallbacks, higher-order operators, and the support matrix. */
+/* Views as Python wrote them, such as the keys, and higher-order operators; and the support matrix. */
 
-function keysView() {
-  return { title: `Dispatch keys of ${page.about.universe}`, command: page.command("keys"), parts: writtenParts(page.data.written.keys) };
+function writtenView(view) {
+  const [title, blocks] = page.data.views[view];
+  return { title, command: page.command(view), parts: writtenParts(blocks) };
 }
 
-function fallbacksView() {
-  return { title: "Backend fallbacks", command: page.command("fallbacks"), parts: writtenParts(page.data.written.fallbacks) };
-}
-
-function higherOrderView() {
-  const entries = page.entries.filter((entry) => entry.higher_order);
-  return {
-    title: "Higher-order operators",
-    command: page.command("all-tables"),
-    parts: [entries.length > 0 ? entriesTable(entries) : paragraph("There is none in this state.")],
-  };
-}
-
-function higherOrderOperatorView({ name }) {
+function higherOrderOperatorView({ name, entry }) {
   return {
     title: name,
-    command: page.command("table", name),
-    parts: [writtenParts(page.higherOrders.get(name)), page.findingsOf(name).map(findingCard), unlistedNote(name)],
+    command: page.command("rows", page.word(name)),
+    parts: [writtenParts(entry.blocks), page.findingsOf(name).map(findingCard), unlistedNote(entry)],
   };
 }
 
 /** Look of each kind of block; all others are paragraphs. */
 const WRITTEN = {
   title: (text) => make("p", { class: "lead" }, text),
-  code: (text) => make("pre", {}, codeLines(text)),
+  section: (text) => make("h2", {}, text),
+  code,
   facts,
-  table: (heads, rows) => {
-    const columns = heads.map(([head, isRight], at) => [head || "Meaning", (row) => row[at], isRight ? "number" : null]);
-    return table(plural(rows.length, "row"), columns, rows);
-  },
+  table: (heads, rows) => table("Rows", heads.map(([head, isRight]) => [head || "Meaning", isRight && "number"]), rows),
+  operators: (heads, rows) => WRITTEN.table(heads, rows.map(([name, ...cells]) => [operatorLink(name), ...cells])),
   matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, (target) => target && page.linkTo(...target))],
 };
 
@@ -43,17 +30,17 @@ function writtenParts(blocks) {
 
 /** All calls, or one. argument: the number of a column, a comma, and the operator. */
 function supportView(argument) {
-  const support = page.data.support;
+  const { support } = page;
   if (support === null) return { title: "Support", parts: [paragraph("The files have no operators, or too many for a matrix on a page.")] };
   const matrixParts = writtenParts(support.blocks);
   if (!Object.hasOwn(support.calls, argument ?? "")) {
     return { title: "Where the operators work", command: page.command("support"), parts: matrixParts };
   }
   const [title, name, number] = support.calls[argument];
-  const { call, blocks } = support.answers[number];
+  const { options, blocks } = support.answers[number];
   return {
     title,
-    command: call === null ? page.command("support") : page.command("call", name, call),
-    parts: [facts([["Operator", make("a", { href: page.link(name) }, name)]]), writtenParts(blocks), matrixParts],
+    command: options === null ? page.command("support") : page.command("call", page.word(name, false), options),
+    parts: [facts([["Operator", operatorLink(name)]]), writtenParts(blocks), matrixParts],
   };
 }
