@@ -41,25 +41,25 @@ class Listed(NamedTuple):
 
 def every_operator(state: State, names: Sequence[OperatorName], findings: FindingsReport) -> list[Listed]:
     """Every operator, the higher-order ones last."""
-    listed = Counter(row.finding.operator for row in findings.findings)
+    cards = Counter(row.finding.operator for row in findings.findings)
     own = {*map(str, state.own_operators()), *(operator.name for operator in state.own_higher_order_operators())}
     base = state.base
 
-    def one(name: str, higher_order: bool, in_base: bool, changed: int, stale: int) -> Listed:
+    def listed_as(name: str, higher_order: bool, in_base: bool, changed: int, stale: int) -> Listed:
         counts = findings.affected.get(name, {})
         worst = next((severity for severity in Severity if counts.get(severity)), None)
         new, total = base is not None and not in_base, sum(counts.values())
-        return Listed(name, higher_order, name in own, in_base, new, changed, stale, total, worst, total - listed[name])
+        return Listed(name, higher_order, name in own, in_base, new, changed, stale, total, worst, total - cards[name])
 
     return [
         *(
-            one(
+            listed_as(
                 *(str(name), False, base is not None and name in base),
                 *(len(changed_slots(state, name)), len(state.dispatcher.stale_slots(name))),
             )
             for name in names
         ),
-        *(one(operator.name, True, base is not None, 0, 0) for operator in state.higher_order_operators),
+        *(listed_as(operator.name, True, base is not None, 0, 0) for operator in state.higher_order_operators),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the tables of several operators have in common, in Python's words: cells, rows, legend, notes, kernels."""
+"""Tables that several operators have in common, in words: cells, rows, legend, notes, the state of each kernel."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def slot(row: SlotRow) -> list[Any]:
 
 
 def shown_slot(row: Any) -> list[Any]:
-    """What a page says of a slot."""
+    """The same, as a page has them."""
     without = row.get("without")
     return [
         *(row[field] for field in ("key", "rule", "ruleNumber", "kernel", "source", "when")),
@@ -198,7 +198,7 @@ def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]
             "stale": safe(stale) if stale else None,
             "advice": None if shown["advice"] is None else _advised(state, name, key),
         }
-        found = {
+        words_shown = {
             "answer": shown_slot(shown["answer"]),
             "rules": shown["rules"],
             "registrations": [
@@ -210,7 +210,7 @@ def slots(state: State, script: Script, asked: Sequence[tuple[OperatorName, str]
             "stale": shown["answer"]["live"] and shown["answer"]["live"][0],
             "advice": shown["advice"],
         }
-        yield from differing(f"explain {name} {key}", expected, found)
+        yield from differing(f"explain {name} {key}", expected, words_shown)
 
 
 def _advised(state: State, name: OperatorName, key: str) -> Any:
