@@ -49,8 +49,6 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     Data = dict[str, Any]
     Answer = Callable[["LivePyTorch"], Data]
     """Asks PyTorch."""
-    Setup = tuple[tuple[str, ...], list[str]]
-    """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
 else:
     # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
     def _part(name):
@@ -74,7 +72,6 @@ NAMESPACE = "dispatch_cli_probe"
 UNDEFINED = "Undefined"
 IMPLICIT = "CompositeImplicitAutograd"
 EXPLICIT = "CompositeExplicitAutograd"
-MATH = "[math kernel]"
 
 
 class Failure(Exception):
@@ -437,17 +434,12 @@ class Guinea:
         """Slots among *slots* that run the kernel of *key*."""
         return [slot for slot in slots if self.runs(slot) == key]
 
-    def canonical_math(self) -> set[str]:
-        """The slots that the math kernel should fill, going by the computed table."""
-        table = self._live.core._dispatch_dump_table(NAMESPACE + "::" + self._name)
-        return {line.split(":", 1)[0] for line in table.splitlines() if line.endswith(MATH)}
-
 
 class Refreshes:
     """Finds, for every key, the slots of the live table that are computed anew when a kernel comes to it.
 
-    An alias is registered alone: what it covers and does not run it was not refreshed. For every other key the table
-    is made stale first; a slot that stops running the stale kernel was refreshed.
+    A key is registered alone first: what it covers and does not run it was not refreshed. Then it is registered where
+    slots are stale: they run a math kernel, although another composite kernel has come. One that stops was refreshed.
     """
 
     def __init__(self, live: Live, step: Callable[[], None]) -> None:
@@ -458,13 +450,9 @@ class Refreshes:
     def find(self) -> dict[str, list[str]]:
         """The refreshed slots of every alias, and of the keys that do not just refresh their own slot."""
         live = self._live
-        alone = {alias: self._alone(alias) for alias in live.aliases}
-        setups = self._setups(alone)
         refreshes: dict[str, list[str]] = {}
         for key in live.ids:
-            slots = set(alone.get(key, ())) | self._own(key)
-            for setup in setups:
-                slots |= self._stirred(key, setup)
+            slots = self._alone(key) | self._stirred(key)
             ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
             if key in live.covered or ordered != [key]:
                 refreshes[key] = ordered
@@ -476,49 +464,25 @@ class Refreshes:
         self._made += 1
         return Guinea(self._live, f"op{self._made}")
 
-    def _slots(self, alias: str) -> list[str]:
-        return [*self._live.covered[alias], UNDEFINED]
+    def _slots(self, key: str) -> list[str]:
+        """The slots that a kernel of *key* can be in."""
+        own = [key] if key in self._live.runtime else []
+        return [*self._live.covered[key], UNDEFINED] if key in self._live.covered else own
 
-    def _alone(self, alias: str) -> list[str]:
-        operator = self._operator()
-        return operator.running(alias, self._slots(alias)) if operator.register(alias) else []
-
-    def _own(self, key: str) -> set[str]:
-        if key not in self._live.runtime:
-            return set()
+    def _alone(self, key: str) -> set[str]:
         operator = self._operator()
         # Where nothing can be registered there is nothing to see, and nothing that could go wrong either.
-        return {key} if not operator.register(key) or operator.runs(key) == key else set()
+        return {*operator.running(key, self._slots(key))} if operator.register(key) else {key} & {*self._live.runtime}
 
-    def _setups(self, alone: dict[str, list[str]]) -> list[Setup]:
-        """Ways to make slots stale; a math kernel by itself is one, as a backend's kernel takes slots from it."""
-        math = alone.get(IMPLICIT, [])
-        setups: list[Setup] = [((IMPLICIT,), math)]
-        if EXPLICIT in self._live.covered:
-            operator = self._operator()
-            operator.register(IMPLICIT)
-            operator.register(EXPLICIT)
-            rightly = operator.canonical_math()
-            stale = [slot for slot in operator.running(IMPLICIT, math) if slot not in rightly]
-            setups.append(((IMPLICIT, EXPLICIT), stale))
-        for alias, slots in alone.items():
-            behind = [slot for slot in self._live.covered[alias] if slot not in slots]
-            if behind:
-                setups.append(((alias,), behind))
-        return setups
-
-    def _stirred(self, key: str, setup: Setup) -> set[str]:
-        """The slots of a setup that a registration at *key* brings up to date."""
-        before, slots = setup
-        if key in before:
-            return set()
+    def _stirred(self, key: str) -> set[str]:
+        """The stale slots that a registration at *key* brings up to date."""
         operator = self._operator()
-        for earlier in before:
-            operator.register(earlier)
-        running = {slot: operator.runs(slot) for slot in slots}
-        if not operator.register(key):
+        operator.register(IMPLICIT)
+        operator.register(EXPLICIT)
+        stale = operator.running(IMPLICIT, self._slots(IMPLICIT))
+        if key in (IMPLICIT, EXPLICIT) or not operator.register(key):
             return set()
-        return {slot for slot in slots if operator.runs(slot) != running[slot]}
+        return {*stale} - {*operator.running(IMPLICIT, stale)}
 
 
 # Operators.
