@@ -45,13 +45,13 @@ check_table = fields(
 class RecordedCalls:
     """Every call by its number, which is its position in the recording.
 
-    signature, thread, place, forward_thread: numbers in the tables of the recording. depth: within its thread, from 0.
-    parent: the call that made it. start, end: microseconds since the recording began. sequence: autograd's number.
+    signature, thread, place, forward_thread: numbers in the tables of the recording. parent: the call that made it.
+    start, end: microseconds since the recording began. sequence: autograd's number.
     raised: RETURNED, RAISED or NOT_KNOWN. Where there is none of something, `NONE`.
     """
 
     def __init__(self) -> None:
-        self.signature, self.thread, self.depth, self.place, self.parent = (array("i") for _ in range(5))
+        self.signature, self.thread, self.place, self.parent = (array("i") for _ in range(4))
         self.start, self.end, self.sequence = (array("q") for _ in range(3))
         self.forward_thread = array("i")
         self.raised = array("b")
@@ -60,12 +60,11 @@ class RecordedCalls:
         return len(self.signature)
 
     def begin(
-        self, signature: int, thread: int, depth: int, place: int, start: int, sequence: int, forward: int, parent: int
+        self, signature: int, thread: int, place: int, start: int, sequence: int, forward: int, parent: int
     ) -> None:
         """Add a call."""
         self.signature.append(signature)
         self.thread.append(thread)
-        self.depth.append(depth)
         self.place.append(place)
         self.start.append(start)
         self.sequence.append(sequence)

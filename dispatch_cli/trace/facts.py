@@ -9,37 +9,13 @@ from dispatch_cli import bases
 from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import LostGradient, lost_gradient
 from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
-from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Does, Hop
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.universe import AUTOGRAD, Universe, autocast_backend
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
-
-
-def tensor_devices(explained: Explained) -> list[str | None]:
-    """The device type of each tensor: as it is recorded, or else by its backend."""
-    devices, universe = [], explained.state.dispatcher.universe
-    for position, value in enumerate(explained.values):
-        recorded = explained.devices[position] if position < len(explained.devices) else None
-        devices.append(_by_backend(value, universe) if recorded is None else recorded.partition(":")[0].lower())
-    return devices
-
-
-def _by_backend(value: Value, universe: Universe) -> str | None:
-    return None if value.is_absent else _of_keys(value.keyset, universe)
-
-
-def _of_keys(keyset: DispatchKeySet, universe: Universe) -> str | None:
-    """The device of the highest backend of a key set."""
-    index = (keyset.bits & keyset.layout.backend_mask).bit_length() - 1
-    if index < 0:
-        return None
-    backend = universe.backends[index]
-    return next((name.lower() for name, key in universe.devices.items() if key == backend), backend.lower())
 
 
 class CallFact(Enum):

@@ -146,7 +146,6 @@ class RecordedProcess:
             **self.options["head"],
             "torch": str(getattr(self.torch, "__version__", "")),
             "python": sys.version.split()[0],
-            "pid": self.pid,
         }
         with open(self.options["save"], "wb") as file:
             file.write(line_of(head)[1:-2] + b"\n" + b"".join(lines))

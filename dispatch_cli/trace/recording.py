@@ -63,7 +63,6 @@ class Head(NamedTuple):
     python: str | None = None
     argv: tuple[str, ...] = ()
     directory: str | None = None
-    pid: int | None = None
     started: float | None = None
     lines: bool = True
 
@@ -102,7 +101,6 @@ class NotRecorded(NamedTuple):
 class RecordingEnd(NamedTuple):
     """Totals from the recorder at the end. dropped: calls that were not recorded. seconds: how long the program ran."""
 
-    calls: int
     dropped: int
     seconds: float | None
 
@@ -332,7 +330,7 @@ class _RecordingReader:
         del stack[depth:]  # they have ended; how is not recorded
         parent = stack[-1] if stack else NONE
         stack.append(len(of.calls))
-        of.calls.begin(signature, thread, depth, place, start, sequence, forward, parent)
+        of.calls.begin(signature, thread, place, start, sequence, forward, parent)
 
     def _end_of_call(self, value: list[Any]) -> None:
         if len(value) < 4:
@@ -369,7 +367,7 @@ class _RecordingReader:
 
     def _end(self, value: list[Any]) -> None:
         totals = value[1]
-        self._of.end = RecordingEnd(totals.get("calls", 0), totals.get("dropped", 0), totals.get("seconds"))
+        self._of.end = RecordingEnd(totals.get("dropped", 0), totals.get("seconds"))
 
 
 _RAISED = {True: RAISED, False: RETURNED}
@@ -389,9 +387,7 @@ _SHAPES = {
     "k": row(TEXT, _NUMBER, _NUMBER, TEXT, number(1 << 64), TEXT, or_nothing(FLAG, "true, false or null")),
     "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),
     "state": row(TEXT, of_type(dict, "an object")),
-    "end": row(
-        TEXT, fields({}, {"calls": _NUMBER, "dropped": _NUMBER, "seconds": or_nothing(_seconds, "a number or null")})
-    ),
+    "end": row(TEXT, fields({}, {"dropped": _NUMBER, "seconds": or_nothing(_seconds, "a number or null")})),
 }
 """The shapes of lines by their tags, but for calls and their ends, of which there are many: they are looked at as they
 are read."""
@@ -401,7 +397,6 @@ _HEAD = fields(
         "argv": list_of(TEXT),
         "started": or_nothing(_seconds, "a number or null"),
         "lines": FLAG,
-        "pid": or_nothing(_NUMBER, "a number or null"),
         "python": or_nothing(TEXT, "a string or null"),
         "directory": or_nothing(TEXT, "a string or null"),
     },

@@ -63,7 +63,6 @@ class Writer:
                 "python": "3.11.7",
                 "argv": ["train.py", "--fast"],
                 "directory": "/home/me",
-                "pid": 7,
                 "started": 1790000000.0,
                 "lines": True,
                 **head,
@@ -176,5 +175,5 @@ def every() -> str:
     writer.call("aten::sin", line=9, ends=False)
     writer.add("?", "a tag of another version")
     writer.add("x", {"reason": "limit", "text": "the recording reached its bound"})
-    writer.add("end", {"calls": 99, "dropped": 2, "seconds": 0.5})
+    writer.add("end", {"dropped": 2, "seconds": 0.5})
     return writer.text()

@@ -61,7 +61,7 @@ def test_the_bound(tmp_path: Path) -> None:
     assert (done.code, done.out, done.err) == (0, "30001.0\n", "")
     assert (tmp_path / "recording").stat().st_size <= 1 << 20
     assert [line[0]["reason"] for line in done.tagged("x")] == ["limit"]
-    assert 5000 < done.tagged("end")[0][0]["calls"] == len(done.tagged("c")) < 30000
+    assert 5000 < len(done.tagged("c")) < 30000
 
 
 WAITING = """

@@ -34,7 +34,6 @@ def test_calls_end_and_nest(tmp_path: Path) -> None:
     recording = read_text(tmp_path, every())
     calls = recording.calls
     assert [*calls.parent[:5]] == [NONE, 0, 0, 2, NONE]
-    assert [*calls.depth[:4]] == [0, 1, 1, 2]
     assert {recording.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
         "aten::masked_select"
     }
@@ -83,7 +82,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a signature of nothing": (["s", 1, {}], "operator is missing"),
     "a kernel of no kind": (["k", 0, 0, "CPU", 1, "somehow", False], "by 'call' or 'redispatch'"),
     "a state that is none": (["state", 5], "[1] must be an object"),
-    "an end that is none": (["end", {"calls": "many"}], "calls must be a number"),
+    "an end that is none": (["end", {"dropped": "many"}], "dropped must be a number"),
 }
 
 

@@ -168,7 +168,7 @@ def saved(made: Writer, folder: Path) -> str:
 
 def end(made: Writer) -> None:
     """As the recorder writes it when a program has ended."""
-    made.add("end", {"calls": 0, "dropped": 0, "seconds": 9.5})
+    made.add("end", {"dropped": 0, "seconds": 9.5})
 
 
 def test_calls_that_were_open_at_the_end_raised(tmp_path: Path) -> None:

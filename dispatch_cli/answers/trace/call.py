@@ -10,7 +10,7 @@ from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.model.calls.call import CallEnd, ContextKind
 from dispatch_cli.trace.explained import Explained, mode_names
-from dispatch_cli.trace.facts import gradient_loss, tensor_devices
+from dispatch_cli.trace.facts import gradient_loss
 
 
 def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
@@ -44,13 +44,12 @@ def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
 
 def _tensors(explained: Explained) -> Iterator[str]:
     """Known facts about each tensor, in the words of `resolve`."""
-    devices = tensor_devices(explained)
     for position, value in enumerate(explained.values):
         if value.is_absent:
             yield value.text
             continue
         device = explained.devices[position] if position < len(explained.devices) else None
-        words = [device or devices[position] or "no device"]
+        words = [device or "no device"]
         if position < len(explained.requires_grad) and explained.requires_grad[position]:
             words.append("requires_grad")
         subclass = explained.subclasses[position] if position < len(explained.subclasses) else None

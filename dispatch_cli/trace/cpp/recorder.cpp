@@ -362,7 +362,6 @@ class Recorder final : public c10::OpRegistrationListener {
   bool lines = true;
   std::string torch, directory;  // torch: the folder of PyTorch
   std::chrono::steady_clock::time_point started;
-  int64_t calls = 0;
   std::atomic<int64_t> dropped{0};
 
   void begin(const at::RecordFunction& function) {
@@ -403,7 +402,6 @@ class Recorder final : public c10::OpRegistrationListener {
       return;
     }
     thread.open.push_back({&function, caller, std::uncaught_exceptions(), at::sequence_number::peek()});
-    ++calls;
   }
 
   void end(const at::RecordFunction& function) {
@@ -711,9 +709,7 @@ void recorder_stop() {
   recorder.on = false;
   at::removeCallback(handle);
   const std::lock_guard<std::mutex> guard(recorder.lock);
-  std::string line = "[\"end\",{\"calls\":";
-  add_number(line, recorder.calls);
-  line += ",\"dropped\":";
+  std::string line = "[\"end\",{\"dropped\":";
   add_number(line, recorder.dropped.load());
   line += ",\"seconds\":";
   add_number(line, recorder.now() / 1'000'000);
