@@ -14,8 +14,6 @@ from dispatch_cli.files.revision import RevisionTree
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import suggestion
 
-MAX_REVISION = 250
-"""Characters of a revision."""
 _A_FILE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z][A-Za-z0-9+.-]*://|\.{0,2}/")
 """Start of a text that is no revision: a drive of Windows, an address, a path that begins as one."""
 MAX_SHOWN = 200
@@ -86,10 +84,6 @@ def _check(revision: str, path: str) -> None:
         hint = "name the revision, as in HEAD:decl.yaml"
         message = "there is no revision before the colon, and git's index is not read"
         raise RevisionError("unknown-revision", message, hint)
-    if len(revision) > MAX_REVISION:
-        raise RevisionError("unknown-revision", f"the revision has more than {MAX_REVISION} characters")
-    if revision.startswith("-"):
-        raise RevisionError("unknown-revision", f"{revision!r} is no revision: none begins with -")
     if not revision.isprintable() or not path.isprintable():
         raise RevisionError("unknown-revision", "the revision or the path has characters that are not for printing")
 
@@ -98,7 +92,8 @@ def _open(revision: str, text: str) -> RevisionTree:
     """The tree of a revision. Errors: RevisionError."""
     code, prefix, error_text = attempt("rev-parse", "--show-prefix")
     if code:
-        raise _no_repository(error_text, text)
+        what = f"there is no file {text[:MAX_SHOWN]!r}, and as REV:PATH it cannot be read"
+        raise RevisionError("not-a-repository", f"{what}: {cleaned(error_text)}")
     code, output, error_text = attempt("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
     oid = output.strip()
     if code or not is_name_of_object(oid):
@@ -106,27 +101,10 @@ def _open(revision: str, text: str) -> RevisionTree:
     return RevisionTree(revision, oid, prefix.removesuffix("\n").rstrip("/"), Objects())
 
 
-def _no_repository(error_text: str, text: str) -> RevisionError:
-    """The error where git finds no repository, or does not trust it."""
-    what = f"there is no file {text[:MAX_SHOWN]!r}, and as REV:PATH it cannot be read"
-    if "not a git repository" in error_text and "GIT_DIR" in os.environ:
-        return RevisionError("not-a-repository", f"{what}: GIT_DIR is set, and does not lead to a git repository")
-    if "not a git repository" in error_text:
-        return RevisionError("not-a-repository", f"{what}: the working directory is not in a git repository")
-    if "dubious ownership" in error_text:
-        call = next((line for line in error_text.splitlines() if line.strip().startswith("git config ")), "")
-        hint = f"if you trust it: {cleaned(call)}" if call else None
-        return RevisionError("unsafe-repository", f"git does not trust the repository: {_first(error_text)}", hint)
-    return RevisionError("git", f"{what}: {cleaned(error_text)}")
-
-
-def _first(error_text: str) -> str:
-    return cleaned(error_text.partition("\n")[0])
-
-
 def _unknown(revision: str, text: str, error_text: str) -> RevisionError:
     """The error for a revision that git does not know."""
-    message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {revision!r} in this repository"
+    shown = revision[:MAX_SHOWN]
+    message = f"there is no file {text[:MAX_SHOWN]!r}, and no revision {shown!r} in this repository"
     if "Needed a single revision" not in error_text and error_text.strip():
         message = f"{message}: {cleaned(error_text)}"
     names = names_of_revisions()

@@ -42,7 +42,6 @@ _SET = {
     "LC_ALL": "C",
     "LANGUAGE": "",
 }
-_UNSET = re.compile(r"GIT_(TRACE.*|EXTERNAL_DIFF|SSH.*|PROXY_COMMAND|ASKPASS|EDITOR|REDIRECT_.*)|SSH_ASKPASS")
 _HEAD = re.compile(rb"[0-9a-f]{40,64} (?:blob|tree|commit|tag) (\d{1,15})")
 _NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
 
@@ -56,7 +55,7 @@ def executable() -> str:
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not _UNSET.fullmatch(name)} | _SET
+    return {**os.environ, **_SET}
 
 
 def attempt(*arguments: str) -> tuple[int, str, str]:

@@ -20,8 +20,6 @@ MAX_LINKS = 40
 """Links that are followed on the way to one file, as many as Linux follows."""
 MAX_TARGET = 4096
 """Bytes of what a link says."""
-MAX_KEPT_ENTRIES = 200_000
-"""Entries of folders that are kept."""
 MAX_KEPT_BYTES = 32 << 20
 """Bytes of files that are kept: most files are read more than once."""
 MAX_TREE = 8 << 20
@@ -76,7 +74,6 @@ class RevisionTree:
         self._objects = objects
         self._root = TreeEntry("", stat.S_IFDIR, oid)
         self._folders: dict[str, Mapping[str, TreeEntry]] = {}
-        self._kept_entries = 0
         self._contents: dict[str, bytes] = {}
         self._kept_bytes = 0
         self._listed = Repeats(FREE_ENTRIES)
@@ -206,10 +203,6 @@ class RevisionTree:
             data = self._objects.content(oid, MAX_TREE, "list of files in the folder") if oid else b""
             entries = {entry.name: entry for entry in _entries(data, len(oid) // 2)}
             self._listed.different += len(entries)
-            if self._kept_entries + len(entries) > MAX_KEPT_ENTRIES:
-                self._folders.clear()
-                self._kept_entries = 0
-            self._kept_entries += len(entries)
             self._folders[oid] = entries
         return entries
 
