@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.checks.undecided import MissingPart
-from dispatch_cli.model.changes.edit import Edit
+from dispatch_cli.checks.files import MissingPart
+from dispatch_cli.model.changes.change import Edit
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity

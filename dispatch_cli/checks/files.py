@@ -1,12 +1,17 @@
-"""Registrations and namespaces by their owners: the files that the user named, PyTorch, other libraries."""
+"""Registrations and namespaces by their owners: the files that the user named, PyTorch, other libraries.
+
+Registrations in sources may exist that are not known: where a namespace, name or key depends on something that is not
+known, such as a macro that the build sets, the registration is listed as undecided and not run. A check that finds that
+something of an operator is missing is not sure then: what is missing may be there.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
-from dispatch_cli.checks.undecided import DEFINITIONS
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
@@ -20,6 +25,8 @@ from dispatch_cli.model.declarations import (
     Registrant,
     Settle,
     Step,
+    Undecided,
+    UnreadStatement,
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -29,6 +36,10 @@ CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
 MIN_LETTERS = 3
 """The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
+DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
+_DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
+"""A definition by a library that is an expression: ``lib.define("name(…``."""
+_NO_KERNELS = frozenset({"block", "definition", "fallback"})
 
 
 class Files:
@@ -227,3 +238,63 @@ class Namespaces:
         """
         is_another = namespace in self.in_sources and self.owner(namespace) is NamespaceOwner.ANOTHER
         return namespace if is_another else None
+
+
+class MissingPart(Enum):
+    """A part that an operator lacks where a check finds something; an undecided registration may be that."""
+
+    DEFINITION = "definition"
+    KERNEL = "kernel"
+
+
+class UndecidedIndex:
+    """The undecided registrations, by the operators that they may be of.
+
+    unread: statements that were not understood; some are definitions in a library that is not known.
+    """
+
+    def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
+        # by namespace and own name, overload included; None where it is not known
+        self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
+        for registration in (*undecided, *_definitions(unread)):
+            if registration.registers in DEFINITIONS:
+                self._found.setdefault((*_operator(registration), MissingPart.DEFINITION), registration)
+            if registration.registers not in _NO_KERNELS:
+                self._found.setdefault((*_operator(registration), MissingPart.KERNEL), registration)
+
+    def may_be_there(self, operator: OperatorName, lack: MissingPart) -> Undecided | None:
+        """An undecided registration that may be what the operator lacks; the first of the most certain ones."""
+        if not self._found:
+            return None
+        namespace, own = operator.namespace, str(operator).rpartition("::")[2]
+        for known in ((namespace, own), (None, own), (namespace, None), (None, None)):
+            if (match := self._found.get((*known, lack))) is not None:
+                return match
+        return None
+
+    def may_define(self, namespace: str) -> bool:
+        """True if an undecided definition may be of an operator in a namespace."""
+        return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
+
+
+def _definitions(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
+    """The definitions among statements that were not understood whose operators they name."""
+    for statement in unread:
+        match = _DEFINES.match(statement.text)
+        if match is not None:
+            yield Undecided("definition", statement.at, (("namespace", match[1]),), name=match[2])
+
+
+def _operator(registration: Undecided) -> tuple[str | None, str | None]:
+    """Namespace and own name of the operator, as far as they are known."""
+    unknown = dict(registration.unknown)
+    name = registration.name or (registration.schema or "").partition("(")[0].strip() or None
+    namespace = registration.namespace
+    if name is None and "name" in unknown and "namespace" in unknown:
+        # of NAMESPACE::name only the namespace is not known
+        before, separator, own = unknown["name"].rpartition("::")
+        name = own if separator and before == unknown["namespace"] and own.replace(".", "_").isidentifier() else None
+    if name is not None and "::" in name:
+        before, _, name = name.rpartition("::")
+        namespace = namespace or before
+    return namespace, name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.model.changes.edit import Edit, own_kernel
+from dispatch_cli.model.changes.change import Edit, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.checks.files import Files, Namespaces
-from dispatch_cli.checks.undecided import UndecidedIndex
+from dispatch_cli.checks.files import Files, Namespaces, UndecidedIndex
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import OperatorHeader, Refusal, Registration, returns_tensors, takes_tensors

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.changes.change import Addition, Change, RegistrationName, Removal
-from dispatch_cli.model.changes.edit import Action, Edit
+from dispatch_cli.model.changes.change import Action, Addition, Change, Edit, RegistrationName, Removal
 from dispatch_cli.model.changes.registration_names import NamedRegistration
 from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.span import Span

@@ -93,7 +93,7 @@ from dispatch_cli.checks.text import kernel_words, keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.changes.edit import Action, Edit, Function
+from dispatch_cli.model.changes.change import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, META, autograd_key_of, backend_keys

@@ -41,7 +41,7 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.changes.edit import Edit, fake_impl
+from dispatch_cli.model.changes.change import Edit, fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.glob import glob_pattern, is_glob

@@ -46,7 +46,7 @@ from dispatch_cli.checks.files import CORE_NAMESPACES
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.changes.edit import Action, Edit
+from dispatch_cli.model.changes.change import Action, Edit
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import backend_keys
 

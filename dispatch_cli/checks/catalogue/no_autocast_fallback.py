@@ -55,7 +55,7 @@ from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.changes.edit import fallthrough_fallback
+from dispatch_cli.model.changes.change import fallthrough_fallback
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import autocast_key_of
 

@@ -54,7 +54,7 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.changes.edit import fake_impl
+from dispatch_cli.model.changes.change import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, autograd_keys_of

@@ -63,7 +63,7 @@ from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.changes.edit import Action, Edit, Function
+from dispatch_cli.model.changes.change import Action, Edit, Function
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import autograd_key_of

@@ -23,7 +23,7 @@ from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import DocumentScreen
-from dispatch_cli.model.changes.edit import Edit
+from dispatch_cli.model.changes.change import Edit
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.settings import Selector
 from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind

@@ -22,7 +22,7 @@ from dispatch_cli.render.document import Block, Paragraph, TableBlock, runs_of
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.rule_steps import Concerned
-    from dispatch_cli.model.changes.edit import Edit
+    from dispatch_cli.model.changes.change import Edit
 
 
 SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"

@@ -15,7 +15,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.engine.table.table import TableEntry, changed_slots
-from dispatch_cli.model.changes.edit import Action, Edit, Function, own_kernel
+from dispatch_cli.model.changes.change import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED, autograd_keys_of
 

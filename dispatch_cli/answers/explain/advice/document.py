@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.answers.explain.advice.report import Advice, Change, Manual
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.model.changes.edit import Action, Edit, Function
+from dispatch_cli.model.changes.change import Action, Edit, Function
 from dispatch_cli.model.names import some_of
 from dispatch_cli.model.text.quoting import scalar
 from dispatch_cli.model.universe import AUTOGRAD

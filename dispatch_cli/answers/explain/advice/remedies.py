@@ -9,7 +9,7 @@ from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.model.changes.edit import Action, Edit, Function, fallthrough, fallthrough_fallback, own_kernel
+from dispatch_cli.model.changes.change import Action, Edit, Function, fallthrough, fallthrough_fallback, own_kernel
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName

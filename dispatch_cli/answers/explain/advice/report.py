@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.changes.edit import Edit
+from dispatch_cli.model.changes.change import Edit
 
 
 class Manual(Enum):

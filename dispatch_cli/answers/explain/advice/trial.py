@@ -23,8 +23,16 @@ from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.calls.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
-from dispatch_cli.model.changes.change import Addition, AdditionPlace, key_of, operator_of, with_added
-from dispatch_cli.model.changes.edit import Action, Edit, Function
+from dispatch_cli.model.changes.change import (
+    Action,
+    Addition,
+    AdditionPlace,
+    Edit,
+    Function,
+    key_of,
+    operator_of,
+    with_added,
+)
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
