@@ -8,12 +8,11 @@ from enum import Enum
 from dispatch_cli import bases
 from dispatch_cli.engine.call.chain import runs_python
 from dispatch_cli.engine.call.gradient import LostGradient, lost_gradient
-from dispatch_cli.engine.call.kernels.functorch import BATCHED, BATCHED_NESTED
 from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.model.universe import AUTOGRAD, Universe, autocast_backend
+from dispatch_cli.model.universe import AUTOGRAD, BATCHED, BATCHED_NESTED, Universe, autocast_backend
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 

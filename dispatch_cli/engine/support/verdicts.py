@@ -12,7 +12,6 @@ from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
 from dispatch_cli.engine.call.kernels.entry import has_kernels_below
-from dispatch_cli.engine.call.kernels.functorch import BATCHED
 from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
@@ -39,7 +38,7 @@ from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
-from dispatch_cli.model.universe import BACKEND_SELECT, IMPLICIT, META, autocast_key_of, backend_keys
+from dispatch_cli.model.universe import BACKEND_SELECT, BATCHED, IMPLICIT, META, autocast_key_of, backend_keys
 
 _OF_PATH = {
     FakePath.DECOMPOSITION: Verdict.DECOMPOSITION,

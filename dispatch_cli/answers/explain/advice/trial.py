@@ -39,7 +39,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autocast_backend, autograd_keys_of
+from dispatch_cli.model.universe import AUTOGRAD, BATCHED, UNDEFINED, Universe, autocast_backend, autograd_keys_of
 
 PLACE = "advice"
 """Stands for the file that a change is written to."""
@@ -60,7 +60,6 @@ DROPPED_CALL = "dropped-call"
 SERIOUS = (Severity.WARNING, Severity.ERROR)
 KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")
 """The kinds of tensors with a key of their own."""
-BATCHED = "FuncTorchBatched"
 
 
 class Trial:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, not_implemented, refused
-from dispatch_cli.engine.call.kernels import functorch, library_kernels
+from dispatch_cli.engine.call.kernels import library_kernels
 from dispatch_cli.engine.call.kernels.own_kernels import NOTHING_KNOWN, RAISES, Does, does, place_of
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view, returns_tensors_only
@@ -31,6 +31,8 @@ from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
     BACKEND_SELECT,
+    BATCHED,
+    BATCHED_NESTED,
     CATCH_ALL,
     FRONT,
     FUNCTIONALIZE,
@@ -64,7 +66,9 @@ def batching_rule(moment: Moment, own: Does) -> KernelStep:
         return ends(Why.CORE_KERNEL)
     if own.how == "calls-others":
         return decomposes(Why.CORE_KERNEL)
-    values = functorch.unwrapped_values(moment)
+    from dispatch_cli.engine.call.kernels.functorch import unwrapped_values
+
+    values = unwrapped_values(moment)
     if own.how == "without-weight":
         values = _without_weight(moment, values)
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
@@ -222,6 +226,18 @@ def _applies_views_again(moment: Moment, own: Does) -> bool:
     return own.how != "views" or is_inside
 
 
+def _transform_back(moment: Moment, *_: object) -> KernelStep:
+    from dispatch_cli.engine.call.kernels.functorch import back
+
+    return back(moment)._replace(why=Why.CORE_KERNEL)
+
+
+def _unwrapped(moment: Moment, why: Why) -> KernelStep:
+    from dispatch_cli.engine.call.kernels.functorch import unwrapped
+
+    return unwrapped(moment, why)
+
+
 _WAYS: dict[str, Way] = {
     "computes": lambda *_: ends(Why.CORE_KERNEL),
     "calls-others": lambda *_: decomposes(Why.CORE_KERNEL),
@@ -232,7 +248,7 @@ _WAYS: dict[str, Way] = {
     "excludes-autograd": lambda moment, *_: calls_anew(
         moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL
     ),
-    "transform-back": lambda moment, *_: functorch.back(moment)._replace(why=Why.CORE_KERNEL),
+    "transform-back": _transform_back,
     "backend-select": lambda moment, *_: select_backend(moment, Why.CORE_KERNEL),
     "batching": batching_rule,
     "autograd": _autograd,
@@ -259,7 +275,7 @@ def as_declared(moment: Moment, declared: Redispatch) -> KernelStep:
         case RedispatchKind.EXCLUDE:
             return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, declared.keys)), why=why)
         case RedispatchKind.UNWRAPPED:
-            return functorch.unwrapped(moment, why)
+            return _unwrapped(moment, why)
         case RedispatchKind.OTHER_OPERATORS:
             return decomposes(why)
         case RedispatchKind.RAISES:
@@ -297,8 +313,8 @@ def _by_convention(moment: Moment) -> KernelStep:
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
     if chooses and is_factory(moment.schema):
         return select_backend(moment, Why.CONVENTION)
-    if moment.slot in functorch.BATCHING:
-        return functorch.unwrapped(moment, Why.CONVENTION)
+    if moment.slot in (BATCHED, BATCHED_NESTED):
+        return _unwrapped(moment, Why.CONVENTION)
     return redispatches(moment.below(moment.slot), Why.CONVENTION)
 
 

@@ -19,7 +19,7 @@ from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.model.calls.call import Bit, Wrapper, WrapperKind
 from dispatch_cli.model.schema.model import Argument, is_tensor_list, writes
 from dispatch_cli.model.text import printed_texts
-from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
+from dispatch_cli.model.universe import BACK, BATCHED, BATCHED_NESTED, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
 
 PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
 
@@ -192,8 +192,8 @@ _FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
     FUNCTIONALIZE: _functionalize,
     FRONT: functorch.front,
     BACK: functorch.back,
-    functorch.BATCHED: functorch.batched,
-    functorch.BATCHED_NESTED: functorch.batched,
+    BATCHED: functorch.batched,
+    BATCHED_NESTED: functorch.batched,
     functorch.GRAD_WRAPPER: functorch.grad_wrapper,
     "Tracer": _tracer,
     "Named": _named,

@@ -19,11 +19,8 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import ContextKind, Layout, Wrapper, WrapperKind
 from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.text import printed_texts
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, BATCHED, BATCHED_NESTED, FRONT, FUNCTIONALIZE
 
-BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"
-BATCHING = frozenset({BATCHED, BATCHED_NESTED})
-"""The keys of batched tensors, whose kernels are batching rules."""
 GRAD_WRAPPER = "FuncTorchGradWrapper"
 VMAP_MODE = "FuncTorchVmapMode"
 _AUTOCAST = "Autocast"
@@ -122,7 +119,7 @@ def unwrapped(moment: Moment, why: Why) -> KernelStep:
     other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what
     ``torch.library.register_vmap`` does. A batching rule raises where the innermost transform is no vmap.
     """
-    thread, is_rule = moment.thread, moment.slot in BATCHING
+    thread, is_rule = moment.thread, moment.slot in (BATCHED, BATCHED_NESTED)
     if not thread.layers or (is_rule and thread.layers[-1].kind is not ContextKind.VMAP):
         return raises(raised_by_kernel(), why)
     keys = _batched_keys(moment) if is_rule else _own_keys(moment.maker, thread.layers[-1].kind)
@@ -135,7 +132,7 @@ def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
     A batching rule unwraps what vmap wraps alone.
     """
     level = len(moment.thread.layers)
-    kinds = (WrapperKind.BATCHED,) if moment.slot in BATCHING else tuple(WrapperKind)
+    kinds = (WrapperKind.BATCHED,) if moment.slot in (BATCHED, BATCHED_NESTED) else tuple(WrapperKind)
     return tuple(
         value.inner
         if value.inner is not None
