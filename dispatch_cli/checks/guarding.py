@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from dispatch_cli.checks.text import kernel_words
+from dispatch_cli.checks.finding_parts import kernel_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dispatch_cli.checks.text import without_hint
+from dispatch_cli.checks.finding_parts import without_hint
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import findings
 

@@ -9,8 +9,8 @@ from dispatch_cli.answers.diff.report import DiffCell, DiffReport
 from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.answers.diff.wording import answer_words, group_cause_words
 from dispatch_cli.answers.shared.slot_row import runs_of
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.support_words import contexts_words, reason_words
-from dispatch_cli.checks.text import keys_text
 from dispatch_cli.engine.support.cell import Cell, Reason, Verdict
 from dispatch_cli.model.calls.support import SupportContext, boxes
 from dispatch_cli.model.names import some_of

@@ -37,8 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import entry_text, keys_text
+from dispatch_cli.checks.finding_parts import entry_text, keys_text, own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL, autograd_key_of

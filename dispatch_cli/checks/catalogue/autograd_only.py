@@ -89,7 +89,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.text import kernel_words, keys_text
+from dispatch_cli.checks.finding_parts import kernel_words, keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration

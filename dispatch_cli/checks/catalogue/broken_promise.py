@@ -38,8 +38,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.changes.change import Edit, fake_impl
 from dispatch_cli.model.names import OperatorName

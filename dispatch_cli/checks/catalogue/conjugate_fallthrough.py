@@ -43,7 +43,7 @@ from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.change import Action, Edit

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.text import MAX_NAMED
+from dispatch_cli.checks.finding_parts import MAX_NAMED
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.schema_facts import BUILTIN
 from dispatch_cli.engine.python.functions import computes, undeclared_writes

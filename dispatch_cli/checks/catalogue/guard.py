@@ -34,8 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.guarding import Guards, Violation
-from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import OperatorName

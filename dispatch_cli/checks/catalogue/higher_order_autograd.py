@@ -40,8 +40,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.higher_order import missing_autograd, own_problems
-from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.universe import AUTOGRAD_OTHER
 

@@ -46,8 +46,7 @@ from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import displaced

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Need, Severity
-from dispatch_cli.checks.fixes import own_kernels
+from dispatch_cli.checks.finding_parts import own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration

@@ -61,8 +61,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.text import MAX_NAMED
+from dispatch_cli.checks.finding_parts import MAX_NAMED
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.changes.change import fake_impl

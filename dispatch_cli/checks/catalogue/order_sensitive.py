@@ -38,8 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import MAX_NAMED, entry_text, keys_text
+from dispatch_cli.checks.finding_parts import MAX_NAMED, entry_text, keys_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.text import MAX_NAMED, keys_text
+from dispatch_cli.checks.finding_parts import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.table import Divergence, Reason, divergences
 from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule

@@ -44,8 +44,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import MAX_NAMED, keys_text
+from dispatch_cli.checks.finding_parts import MAX_NAMED, keys_text, own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName

@@ -36,8 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import entry_text
+from dispatch_cli.checks.finding_parts import entry_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry

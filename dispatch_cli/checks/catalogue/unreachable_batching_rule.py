@@ -59,7 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.registration import Registration

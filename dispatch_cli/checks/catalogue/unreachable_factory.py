@@ -36,8 +36,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
-from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text, own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.table.table import unreachable_without_tensors
 from dispatch_cli.model.names import OperatorName

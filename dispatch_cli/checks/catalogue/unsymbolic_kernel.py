@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import META, backend_keys

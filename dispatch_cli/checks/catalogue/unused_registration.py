@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue.unreachable_batching_rule import ALIASES as BATCHING_ALIASES
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.text import keys_text
+from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 
