@@ -26,6 +26,4 @@ def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterato
 def parted(texts: Iterable[str]) -> Iterator[str]:
     """Texts with an empty line between them."""
     for position, text in enumerate(texts):
-        if position:
-            yield "\n"
-        yield text
+        yield f"\n{text}" if position else text
