@@ -150,7 +150,7 @@ class KeyRuns(tuple[tuple[str, ...], ...]):
         return tuple(key for run in self for key in run)
 
 
-@dataclass(frozen=True, eq=False, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Folded(Generic[Row]):
     """Slots with one answer; *answer* is the row of the first, and speaks for all of them."""
 
@@ -158,12 +158,12 @@ class Folded(Generic[Row]):
     answer: Row
 
 
-@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Folding(Generic[Row]):
     """rows: runs of neighbours, in table order. aside: the slots that are not worth a row, by what they are."""
 
-    rows: tuple[Folded[Row], ...]
-    aside: Mapping[Hashable, KeyRuns]
+    def __init__(self, rows: tuple[Folded[Row], ...], aside: Mapping[Hashable, KeyRuns]) -> None:
+        self.rows = rows
+        self.aside = aside
 
 
 def fold(

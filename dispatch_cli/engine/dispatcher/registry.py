@@ -78,7 +78,8 @@ class Registry:
 
     def waiting(self) -> list[str]:
         """The names of the operators of the base that have not been taken in, in the base's order."""
-        return [name for name in self._captured if name not in self.now.taken]
+        taken = self.now.taken
+        return [name for name in self._captured if name not in taken] if taken else [*self._captured]
 
     @property
     def waiting_count(self) -> int:
