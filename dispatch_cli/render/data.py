@@ -196,9 +196,8 @@ def sentences_of(kind: type) -> dict[str, Encode]:
 @cache
 def converters() -> dict[type, Encode]:
     """Functions that write a type as something else than its fields; their return type is its JSON Schema."""
-    from dispatch_cli.answers.shared.report_parts import key_set_of
     from dispatch_cli.answers.shared.slot_row import KeyRuns
-    from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.engine.keys.keyset import DispatchKeySet, key_set_of
     from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.names import OperatorName
 

@@ -13,14 +13,12 @@ from dispatch_cli.answers.findings.report import CODES, FindingsReport, Unlisted
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run, unlisted_sentence
 from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.problems import snippet
-from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import keys_label, plural, short_kernel
 
@@ -220,6 +218,9 @@ def sheet(report: FindingsReport) -> Sheet:
 
 def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
     """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
+    from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+    from dispatch_cli.render.raw import parted
+
     listed = (entry.finding.operator for entry in report.findings)
     affected = dict.fromkeys((*(name for name in listed if name is not None), *report.affected))
     names = [OperatorName.parse(text) for text in affected]

@@ -8,9 +8,8 @@ from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.report import ThreadDefault, thread_default
-from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.engine.keys.expression import ExpressionNote, KeyExpression, evaluate
-from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, components_of, functionalities_of
+from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, components_of, functionalities_of, hexadecimal
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_keys_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.answers.keys.key import Filler, KeyKind, KeyReport, KeySetReport
 from dispatch_cli.answers.keys.report import ThreadDefault
-from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKind
+from dispatch_cli.engine.keys.keyset import hexadecimal
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
 from dispatch_cli.render.sheet import fact_sheet

@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from dispatch_cli.answers.keys.outcomes import ThreadKeys, thread_keys
-from dispatch_cli.answers.shared.report_parts import hexadecimal
 from dispatch_cli.answers.shared.selection import any_operator
 from dispatch_cli.engine.call.options import check_option, check_options
 from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of, hexadecimal
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_keys_of
@@ -165,3 +166,25 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Universe, str], DispatchKeySet]]] = {
     ),
 }
 """Name → what it is, and the function of one key."""
+
+
+class KeySet(NamedTuple):
+    """A key set: its keys as PyTorch iterates them, and its bits, which can name more than its keys do.
+
+    raw: PyTorch's ``raw_repr``, 64 bits in hexadecimal.
+    """
+
+    keys: tuple[str, ...]
+    functionalities: tuple[str, ...]
+    backends: tuple[str, ...]
+    raw: str
+
+
+def key_set_of(keys: DispatchKeySet) -> KeySet:
+    """A key set in parts."""
+    return KeySet(tuple(keys), functionalities_of(keys), components_of(keys), hexadecimal(keys.bits))
+
+
+def hexadecimal(bits: int) -> str:
+    """64 bits in hexadecimal."""
+    return f"0x{bits:016x}"
