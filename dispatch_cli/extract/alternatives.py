@@ -51,14 +51,18 @@ class _Claim(NamedTuple):
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
     """Add conditions to registrations of files that are alternatives."""
     claims: dict[_Claim, dict[str, list[When]]] = {}
+    in_functions = {place for part in extractions for function in part.functions for place in function.places}
+    surely: set[tuple[str, _Claim]] = set()
     for extraction in extractions:
         for item in extraction.items:
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
+                if item.at not in in_functions:
+                    surely.add((item.at.file, claim))
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
         return list(extractions)
-    rivalry = _Rivalry(LoadedTogether(sources))
+    rivalry = _Rivalry(LoadedTogether(sources), surely)
     for claim, by_file in shared.items():
         rivalry.add(claim, by_file)
     if not (rivalry.pairs or rivalry.dropped):
@@ -99,12 +103,14 @@ def _operator(item: Extracted) -> str:
 class _Rivalry:
     """The files that are alternatives of each other.
 
+    surely: the files that register a claim when they are loaded, not in a function that something has to call.
     pairs: with the claims that both have. dropped: files whose registrations at a claim are left out, since too many
     files have it.
     """
 
-    def __init__(self, together: LoadedTogether) -> None:
+    def __init__(self, together: LoadedTogether, surely: set[tuple[str, _Claim]]) -> None:
         self._together = together
+        self._surely = surely
         self._known: dict[Pair, bool] = {}
         self._parts: dict[str, set[str]] = {}
         self.pairs: dict[Pair, set[_Claim]] = {}
@@ -117,16 +123,20 @@ class _Rivalry:
         files = [*by_file]
         for position, rival in enumerate(files[:MOST_RIVALS]):
             for other in files[position + 1 : MOST_RIVALS]:
-                if self._are_rivals(rival, other, by_file):
+                if self._are_rivals(rival, other, claim, by_file):
                     self._note(rival, other, claim, by_file)
         for file in files[MOST_RIVALS:]:
-            if self._are_rivals(files[0], file, by_file):
+            if self._are_rivals(files[0], file, claim, by_file):
                 self.dropped[file, claim] = files[0]
 
-    def _are_rivals(self, first: str, other: str, by_file: dict[str, list[When]]) -> bool:
+    def _are_rivals(self, first: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> bool:
         several = [[*dict.fromkeys(by_file[file])][:MOST_COMPARED] for file in (first, other)]
         contradict = any(not exclude_each_other(left, right) for left, right in product(*several))
-        return contradict and not self._is_together(first, other)
+        if not contradict:
+            return False
+        if {(first, claim), (other, claim)} <= self._surely:
+            return not self._is_together(first, other)
+        return not self._together.are_named(first, other)
 
     def _is_together(self, first: str, other: str) -> bool:
         pair = (first, other)

@@ -21,6 +21,8 @@ _IMPORT = re.compile(
     r"^(?:from[ \t]+(?=[.\w])(\.*)(\w[\w.]*)?[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n#;]*)|import[ \t]+([^\n#;]*))",
     re.MULTILINE,
 )
+_LONG_TEXT = re.compile(r"""#[^\n]*|('{3}|"{3})(?:\\.|[^\\])*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+"""A comment or a string; of one in three quotes, a line can look like an import."""
 _AS = re.compile(r"\bas\s+\w+|#[^\n]*")
 MAX_PARTS = 50
 """Parts of the dotted name of a module."""
@@ -54,12 +56,20 @@ class ModuleImports:
         return not self._modules_that_load(file).isdisjoint(self._modules_that_load(other))
 
     def load_extension(self, file: str, name: str) -> bool:
-        """True if a Python file, or a module that loads it, imports the extension module of this name."""
+        """True if a Python file, or a module that loads it, imports the extension module of this name.
+
+        A Python module of that name may stand in for one that is not built, so that it is not known which is loaded.
+        """
         return any(
             name == (_absolute(self._index.dotted(module), module, dots, imported) if dots else imported)
+            and not self._is_python(module, dots, imported)
             for module in self._modules_that_load(file)
             for dots, imported in _imports(self._index, module)
         )
+
+    def _is_python(self, module: str, dots: int, name: str) -> bool:
+        file = self._index.relative(module, dots, name) if dots else self._index.absolute(name, module)
+        return file is not None and file.endswith(".py")
 
     def _modules_that_load(self, file: str) -> frozenset[str]:
         if file not in self._loading:
@@ -103,6 +113,8 @@ def _imports(index: ModuleIndex, file: str) -> Iterator[tuple[int, str]]:
         text = index.text(file)
     except UnreadablePython:
         return
+    if '"""' in text or "'''" in text:
+        text = _LONG_TEXT.sub(lambda match: "''" if match[1] else match[0], text)
     for match in _IMPORT.finditer(text):
         dots, module, names, modules = match.groups()
         if modules is not None:
@@ -147,7 +159,7 @@ class LoadedTogether:
 
     def is_known(self, file: str, other: str) -> bool:
         """True if one program is known to load both files."""
-        if file in self._sources.named and other in self._sources.named:
+        if self.are_named(file, other):
             return True
         if not {file, other} <= self._python | self._sources.headers:
             return True  # what torchgen makes of its YAML is part of the build
@@ -157,6 +169,10 @@ class LoadedTogether:
             module, source = (file, other) if file in self._python else (other, file)
             return any(self._imports.load_extension(module, name) for name in self._extensions(source, module))
         return not self._lists.get(file, frozenset()).isdisjoint(self._lists.get(other, ()))
+
+    def are_named(self, file: str, other: str) -> bool:
+        """True if the user names both files."""
+        return file in self._sources.named and other in self._sources.named
 
     @cached_property
     def _scripts(self) -> list[str]:

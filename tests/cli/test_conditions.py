@@ -213,6 +213,38 @@ def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: 
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
+DEFINES = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
+IN_BODY = '    lib = torch.library.Library("my", "DEF")\n    lib.define("g(Tensor x) -> Tensor")\n'
+IN_FUNCTION = f"import torch\n\ndef register():\n{IN_BODY}"
+CALLED = 'if not hasattr(torch.ops.my, "g"):\n    register()\n'
+ABSENT = f"import torch\n\ntry:\n    torch.ops.my.g\nexcept AttributeError:\n{IN_BODY}"
+
+
+@pytest.mark.parametrize(
+    ("files", "known"),
+    [
+        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": DEFINES}, True),
+        ({"p/__init__.py": "from . import _C, two\n", "p/_C.pyi": "", "p/two.py": DEFINES}, True),
+        ({"p/__init__.py": "from . import _C\n", "p/_C.py": DEFINES}, False),
+        ({"p/__init__.py": "from . import _C, two\n", "p/_C.py": "", "p/two.py": DEFINES}, False),
+        ({"p/__init__.py": '"""Use:\n\nfrom p import _C\n"""\nfrom p import two\n', "p/two.py": DEFINES}, False),
+        ({"p/__init__.py": "X = '''\nfrom p import _C\n'''\nfrom p import two\n", "p/two.py": DEFINES}, False),
+        ({"p/__init__.py": 'Y = \'"""\'\nfrom p import _C, two\nZ = \'"""\'\n', "p/two.py": DEFINES}, True),
+        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": ABSENT}, False),
+        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION}, False),
+        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION + "register()\n"}, True),
+        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION + CALLED}, False),
+        (
+            {"p/__init__.py": "from . import _C, two\nif not _C.OK:\n    two.register()\n", "p/two.py": IN_FUNCTION},
+            False,
+        ),
+    ],
+)
+def test_an_extension_and_what_may_stand_in_for_it(files: dict[str, str], known: bool, make: Make) -> None:
+    make({"csrc/one.cpp": ONE, "setup.py": SETUP, **files})
+    assert ("refused-registration" in checked(".")) == known
+
+
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:
     make(
         {
