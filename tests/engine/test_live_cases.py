@@ -6,7 +6,7 @@ import pytest
 
 from tests.capture.support import live_seed, torch_python
 from tests.engine import test_order
-from tests.engine.call import own_kernels, random_calls
+from tests.engine.call import callees, own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
 from tests.engine.dispatcher import test_fakes, test_override_warning
@@ -18,6 +18,7 @@ CASES: dict[str, LiveCase] = {
     "calls": random_calls.CASE,
     "own-kernels": own_kernels.CASE,
     "factories": own_kernels.FACTORIES,
+    "callees": callees.CASE,
     "fake-mode": test_fake.CASE,
     "higher-order": higher_order_cases.CASE,
     "fakes": test_fakes.CASE,
@@ -26,7 +27,7 @@ CASES: dict[str, LiveCase] = {
     "expressions": test_key_expression.CASE,
 }
 RECORDED = {
-    "2.4.1": ("own-kernels", "fake-mode", "fakes", "orders", "expressions"),
+    "2.4.1": ("own-kernels", "callees", "fake-mode", "fakes", "orders", "expressions"),
     "2.13.0": tuple(name for name in CASES if name != "fake-mode"),
     "2.15.0": tuple(CASES),
 }

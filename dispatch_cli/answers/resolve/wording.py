@@ -246,6 +246,9 @@ def end_sentence(report: ResolveReport) -> str:
             error = report.end.error
             if error is not None and error.slot is not None:
                 return f"The call fails at {error.slot}, after {where} has run: {raised_label(report.end)}"
+            if error is not None and error.operator is not None:
+                calls = f"{step_kernel(last)}{_rule(last)} calls {error.operator}"
+                return f"The call fails at {last.hop.slot}, where {calls}: {raised_label(report.end)}"
             return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
 
 

@@ -138,6 +138,12 @@ def no_such_layout(layout: Layout, device: str) -> Error:
     return Error(ErrorKind.NO_LAYOUT, NOT_IMPLEMENTED, text)
 
 
+def layout_of_iterator(layout: Layout) -> Error:
+    """A TensorIterator gets a tensor that is not strided (``OperandInfo::validate``)."""
+    name = layout.value.title().replace("_", "")
+    return Error(ErrorKind.LAYOUT, RUNTIME, f"unsupported tensor layout: {name}")
+
+
 def failed_assert(kind: ErrorKind, condition: str, file: str, message: str = "") -> Error:
     """A failed internal assert of that kind."""
     return Error(kind, RUNTIME, internal_assert(condition, file, message))

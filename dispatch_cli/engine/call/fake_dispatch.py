@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import (
     foreach_mismatch,
     mismatch,
 )
-from dispatch_cli.engine.call.kernels.own_kernels import called_by, calls_hidden, calls_more
+from dispatch_cli.engine.call.kernels.callees import called_by, calls_hidden, calls_more, like_result, without_results
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
@@ -32,7 +32,7 @@ from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import has_tensors, writes
+from dispatch_cli.model.schema.model import has_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
@@ -60,25 +60,6 @@ def zeros_for(maker: TensorMaker, value: Value, inference: bool) -> Value:
         return value
     spec = value.spec._replace(fake=None, requires_grad=False, bits=(), inference=False)
     return maker.make(spec, inference)
-
-
-def without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The tensors of a call without those that are there to be written to by name, and without what is no tensor."""
-    arguments = arguments_of(schema, len(values))
-    return tuple(
-        value
-        for argument, value in zip(arguments, values, strict=True)
-        if not value.is_absent and (argument is None or not (argument.kwarg_only and writes(argument)))
-    )
-
-
-def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], options: Options) -> Options:
-    """The options that a generated kernel passes to a factory: those of the tensor that it writes to."""
-    arguments = arguments_of(schema, len(values))
-    for argument, value in zip(arguments, values, strict=True):
-        if argument is not None and argument.kwarg_only and writes(argument) and value.spec is not None:
-            return options._replace(device=value.spec.device, layout=value.spec.layout.value)
-    return options
 
 
 class FakeCall:

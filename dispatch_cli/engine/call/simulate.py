@@ -10,13 +10,15 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.chain import KernelChain
+from dispatch_cli.engine.call.kernels.callees import always_called_by, like_result, refused_layout, without_results
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.step import Followed
 from dispatch_cli.engine.call.tensors import TensorMaker, Value, maker_of
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, FAKE_TENSOR_MODE, WRAPPER_OF, Contexts, Thread
-from dispatch_cli.engine.call.trace import Call, End, EndKind
+from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
@@ -35,13 +37,36 @@ class CallSimulator(KernelChain):
     """Simulates calls of one operator, with the handler in Python that gets them."""
 
     def handled(self, followed: Followed) -> End:
-        """The end of a call, once a handler in Python has got it."""
+        """The end of a call, once a handler in Python has got it, or what its last kernel calls is known."""
         end = followed.end
+        if end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION):
+            return self._after_callee(followed)
         if end.kind is not EndKind.HANDLER or end.handler is None or end.handler.name not in HANDLERS:
             return end
         from dispatch_cli.engine.call.fake_dispatch import FakeCall
 
         return FakeCall(self, followed.values, followed.thread).after(end)
+
+    def _after_callee(self, followed: Followed) -> End:
+        """The end of a call, with the error of the operator that its last kernel always calls."""
+        last, schema = self.hops[-1], self.operator.schema
+        kernel = last.live.kernel
+        if kernel is None or last.why not in (Why.BACKEND, Why.CORE_KERNEL):
+            return followed.end
+        callee = always_called_by(self.dispatcher, self.name, self.operator.tags, kernel.debug)
+        if callee is None:
+            return followed.end
+        layout = refused_layout(callee, followed.values)
+        if layout is not None:
+            self.hops[-1] = last._replace(does=Does.RAISES)
+            return End(EndKind.ERROR, error=errors.layout_of_iterator(layout))
+        options = like_result(schema, followed.values, self.options)
+        call = CallSimulator(self.state, callee, self.maker, options)
+        error = call.run(without_results(schema, followed.values), followed.thread)[1].error
+        if error is None or error.type != errors.NOT_IMPLEMENTED:
+            return followed.end
+        self.hops[-1] = last._replace(does=Does.DECOMPOSES)
+        return End(EndKind.ERROR, error=error if error.operator is not None else error._replace(operator=callee))
 
 
 def simulate(

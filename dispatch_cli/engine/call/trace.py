@@ -203,6 +203,8 @@ class ErrorKind(Enum):
     """``There were no tensor arguments to this function …``: the Undefined slot is missing."""
     NO_LAYOUT = "no-layout"
     """``Unsupported device type for mkldnn layout``: the options of a factory do not go together."""
+    LAYOUT = "layout"
+    """``unsupported tensor layout``: a composite kernel computes with strided tensors alone."""
     UNDEFINED = "undefined"
     """An undefined tensor where a generated kernel needs one."""
     FALLTHROUGH = "fallthrough"
@@ -242,6 +244,7 @@ class Error(NamedTuple):
         ``KernelFunction.cpp``. whole: whether that is all of the text.
     tensor: the position, from 1, of the tensor that it is about; None where it is about none, or about all.
     slot: whose kernel raises it, once what it called has computed; None where the last kernel of the call does.
+    operator: in whose call it is raised, where the last kernel calls another operator; None for the call's own.
     """
 
     kind: ErrorKind
@@ -250,6 +253,7 @@ class Error(NamedTuple):
     whole: bool = True
     tensor: int | None = None
     slot: str | None = None
+    operator: OperatorName | None = None
 
 
 class HandlerKind(Enum):

@@ -11,8 +11,8 @@ from functools import cached_property
 from dispatch_cli.engine.call.fake_dispatch import DATA_DEPENDENT, DYNAMIC_SHAPE
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
+from dispatch_cli.engine.call.kernels.callees import called_by
 from dispatch_cli.engine.call.kernels.entry import has_kernels_below
-from dispatch_cli.engine.call.kernels.own_kernels import called_by
 from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why

@@ -19,7 +19,7 @@ from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.engine.call.kernels.own_kernels import called_by
+from dispatch_cli.engine.call.kernels.callees import called_by
 from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
