@@ -79,6 +79,7 @@ ENGINE = (
     *("rules", "table", "keys", "dispatcher", "python", "variants", "state", "history", "comparison", "slot_orders"),
     "order",
     "call",
+    "backend_answers",
     "coverage",
     "support",
 )

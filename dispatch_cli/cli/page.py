@@ -99,7 +99,7 @@ def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]
 
     Errors: CannotWrite where the page would take the place of a file of the state; InputError.
     """
-    from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
+    from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.checked import checked_operators
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states

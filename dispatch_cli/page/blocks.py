@@ -18,7 +18,7 @@ from dispatch_cli.answers.support.document import document as support_document
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, SupportReport, support_report
 from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.checks.support_words import call_options
-from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend
+from dispatch_cli.engine.backend_answers import Covered, CoveredBackend
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell

@@ -17,8 +17,8 @@ from dispatch_cli.answers.explain.advice.report import Advice
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_argument, universe_report
-from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
-from dispatch_cli.answers.table.higher_order.report import slots_of
+from dispatch_cli.answers.table.higher_order_document import tables as higher_order_tables
+from dispatch_cli.answers.table.higher_order_report import slots_of
 from dispatch_cli.answers.table.registrations.document import fallbacks_document
 from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 from dispatch_cli.answers.table.report import changed_slots

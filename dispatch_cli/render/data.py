@@ -60,8 +60,8 @@ SENTENCES = {
         "help": "dispatch_cli.answers.trace.findings.wording.finding_help",
     },
     "RuleEntry": {
-        "name": "dispatch_cli.answers.explain.rules.document.name_of",
-        "words": "dispatch_cli.answers.explain.rules.document.words_of",
+        "name": "dispatch_cli.answers.explain.rules_document.name_of",
+        "words": "dispatch_cli.answers.explain.rules_document.words_of",
     },
 }
 """Types → further fields in JSON, each with the function that words it."""

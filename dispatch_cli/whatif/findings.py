@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
-from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.answers.findings.baseline import Entry
 from dispatch_cli.answers.findings.report import placed
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding

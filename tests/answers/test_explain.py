@@ -12,7 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.answers.explain.advice.adviser import slot_advice
 from dispatch_cli.answers.explain.report import explain_alias, explain_slot
 from dispatch_cli.answers.explain.rule_steps import RuleState
-from dispatch_cli.answers.explain.rules.report import RuleExample, rules_report
+from dispatch_cli.answers.explain.rules_report import RuleExample, rules_report
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.rules import PRECEDENCE, Rule

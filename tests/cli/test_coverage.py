@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli import bases
 from dispatch_cli.answers.coverage.wording import percent_text
-from dispatch_cli.engine.coverage.answers import SchemaKind, schema_kind
+from dispatch_cli.engine.backend_answers import SchemaKind, schema_kind
 from tests.cli.support import call
 
 BACKEND = "examples/out_of_tree_backend.yaml"

@@ -76,7 +76,7 @@ def documents() -> Sequence[Sequence[Block]]:
     state = api.load_state((), bases=("torch-2.15",))
     universe = state.dispatcher.universe
     names = [OperatorName.parse(name) for name in state.dispatcher.names()[:400:9]]
-    from dispatch_cli.engine.coverage.answers import backend_named
+    from dispatch_cli.engine.backend_answers import backend_named
 
     backend = backend_named(universe, "PrivateUse1")
     assert backend is not None

@@ -14,7 +14,7 @@ from dispatch_cli.answers.coverage.report import CoverageRow
 from dispatch_cli.answers.keys.registrations import RegisteredKernel
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.engine.coverage.answers import Service
+from dispatch_cli.engine.backend_answers import Service
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.coverage import CoveragePane
 from dispatch_cli.explore.panes.findings import FindingsPane

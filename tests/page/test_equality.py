@@ -23,7 +23,7 @@ from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.answers.table.report import OperatorTable, fold_table, table_report
 from dispatch_cli.answers.table.wording import before_label, kernel_label
-from dispatch_cli.engine.coverage.answers import backend_of
+from dispatch_cli.engine.backend_answers import backend_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName

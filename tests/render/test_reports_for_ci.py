@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from xmlschema import XMLSchema
 
-from dispatch_cli.answers.findings.baseline.report import fingerprints
+from dispatch_cli.answers.findings.baseline import fingerprints
 from dispatch_cli.answers.findings.checked import NotChecked
 from dispatch_cli.answers.findings.ci.github_document import findings_github, problems_github
 from dispatch_cli.answers.findings.ci.junit_document import findings_junit, problems_junit

@@ -9,7 +9,7 @@ import pytest
 
 from dispatch_cli.answers.diff.report import diff_report
 from dispatch_cli.answers.diff.rows import DiffChoice
-from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.answers.findings.baseline import Entry
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.running.run import run_checks

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.answers.findings.baseline import Entry
 from dispatch_cli.answers.findings.report import findings_report
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.all_checks import CHECKS

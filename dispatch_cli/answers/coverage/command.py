@@ -25,7 +25,7 @@ from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.coverage.report import CoverageReport
-    from dispatch_cli.engine.coverage.answers import CoveredBackend
+    from dispatch_cli.engine.backend_answers import CoveredBackend
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
 
@@ -104,7 +104,7 @@ def command(
     note_conditions(state, names, out.color)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, text)
     from dispatch_cli.answers.coverage.report import coverage_report
-    from dispatch_cli.engine.coverage.answers import Service
+    from dispatch_cli.engine.backend_answers import Service
 
     report = coverage_report(
         state,
@@ -126,7 +126,7 @@ def command(
 def _is_file(text: str) -> bool:
     """Returns whether the first argument is a file: a word alone is a backend."""
     from dispatch_cli import universes
-    from dispatch_cli.engine.coverage.answers import backend_named
+    from dispatch_cli.engine.backend_answers import backend_named
 
     is_path = text == "-" or any(sign in text for sign in "/\\.:")
     return is_path and backend_named(universes.load(universes.default_name()), text) is None
@@ -163,7 +163,7 @@ def _gate(report: CoverageReport, wanted: float) -> int:
 
 def _backend(state: State, text: str) -> CoveredBackend:
     """The backend that BACKEND means; exits with 2 when it means none."""
-    from dispatch_cli.engine.coverage.answers import backend_named
+    from dispatch_cli.engine.backend_answers import backend_named
     from dispatch_cli.model.universe import backend_keys
 
     universe = state.dispatcher.universe

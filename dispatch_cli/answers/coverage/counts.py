@@ -7,10 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from dispatch_cli.engine.comparison.operators import compare_operator
-from dispatch_cli.engine.comparison.sides import Side
-from dispatch_cli.engine.comparison.slots import SlotComparison
-from dispatch_cli.engine.coverage.answers import (
+from dispatch_cli.engine.backend_answers import (
     Covered,
     CoveredBackend,
     Gradient,
@@ -20,7 +17,10 @@ from dispatch_cli.engine.coverage.answers import (
     backend_named,
     backend_of,
 )
-from dispatch_cli.engine.coverage.coverage import Classifier, OperatorSlots
+from dispatch_cli.engine.comparison.operators import compare_operator
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.slots import SlotComparison
+from dispatch_cli.engine.coverage import Classifier, OperatorSlots
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import backend_keys

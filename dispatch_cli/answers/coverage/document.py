@@ -22,7 +22,7 @@ from dispatch_cli.answers.coverage.wording import (
     service_words,
     training_words,
 )
-from dispatch_cli.engine.coverage.answers import Covered, Reach, Service, Training
+from dispatch_cli.engine.backend_answers import Covered, Reach, Service, Training
 from dispatch_cli.render.document import (
     Block,
     Column,

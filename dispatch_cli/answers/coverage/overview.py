@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.coverage.counts import OperatorClasses, percent
 from dispatch_cli.answers.coverage.report import SCHEMA, groups_of
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, backend_of
+from dispatch_cli.engine.backend_answers import Covered, CoveredBackend, Service, backend_of
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import backend_keys

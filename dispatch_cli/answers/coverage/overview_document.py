@@ -7,7 +7,7 @@ from itertools import groupby
 
 from dispatch_cli.answers.coverage.overview import CoverageGroup, CoverageOverviewReport, GroupCell, GroupKind
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, SERVICE_TONES
-from dispatch_cli.engine.coverage.answers import CoveredBackend, Service
+from dispatch_cli.engine.backend_answers import CoveredBackend, Service
 from dispatch_cli.render.document import (
     Block,
     Gap,

@@ -20,8 +20,8 @@ from dispatch_cli.answers.coverage.counts import (
 )
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.table.slot_notes import overlay_of
-from dispatch_cli.engine.coverage.answers import Covered, CoveredBackend, Service, schema_kind
-from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.backend_answers import Covered, CoveredBackend, Service, schema_kind
+from dispatch_cli.engine.coverage import Classifier
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName

@@ -6,7 +6,7 @@ from collections import Counter
 
 from dispatch_cli.answers.coverage.counts import BackendNeed, CoverageCounts
 from dispatch_cli.answers.coverage.report import CoverageReport
-from dispatch_cli.engine.coverage.answers import Gradient, NoService, Service, Training
+from dispatch_cli.engine.backend_answers import Gradient, NoService, Service, Training
 from dispatch_cli.render.document import Tone
 from dispatch_cli.render.words import plural
 

@@ -15,7 +15,7 @@ from dispatch_cli.cli.output import Output, output_options, show
 if TYPE_CHECKING:
     from dispatch_cli.answers.errors.answer import PastedText
     from dispatch_cli.answers.errors.report import ErrorReport
-    from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
+    from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport
     from dispatch_cli.answers.explain.report import ExplainReport
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
@@ -101,7 +101,7 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
         key = _key(state.dispatcher.universe, key)
         note_conditions(state, [name])
         return explain_report(state, name, key)
-    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
+    from dispatch_cli.answers.explain.higher_order_report import explain_higher_order, place_named
 
     return explain_higher_order(state, name, place_named(state, name, key))
 
@@ -190,7 +190,7 @@ def rules_command(numbers: tuple[int, ...], out: Output) -> None:
 
     Every answer names the rule that fills a slot by its number N. The examples are computed when you ask for them.
     """
-    from dispatch_cli.answers.explain.rules.report import rules_report
+    from dispatch_cli.answers.explain.rules_report import rules_report
     from dispatch_cli.api import load_universes
 
     (universe,) = load_universes([None])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from dispatch_cli.answers.findings.baseline.report import Entry
+from dispatch_cli.answers.findings.baseline import Entry
 from dispatch_cli.checks.running.brought_about import changed_operators
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State

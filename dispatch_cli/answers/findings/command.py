@@ -39,7 +39,7 @@ from dispatch_cli.cli.output import FOR_CI, Output, output_options, progress_on,
 from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.findings.baseline.report import BaselineFilter
+    from dispatch_cli.answers.findings.baseline import BaselineFilter
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -84,7 +84,7 @@ def command(
     state = load_state(source._replace(project=project), guards, ops)
     names, higher_order = _chosen(state, ops, bool(source.files))
     entries, baseline = read_known(options, project, source.allow_outside)
-    from dispatch_cli.answers.findings.baseline.report import BaselineError, BaselineFilter
+    from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.running.listing import Limits
@@ -136,7 +136,7 @@ def command(
 
 def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:
     """Write the baseline anew, and say how many findings it has."""
-    from dispatch_cli.answers.findings.baseline.report import baseline_json
+    from dispatch_cli.answers.findings.baseline import baseline_json
     from dispatch_cli.render.words import plural
 
     assert report.baseline is not None, "a report with a baseline says what it did"

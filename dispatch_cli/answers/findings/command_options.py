@@ -17,7 +17,7 @@ from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.findings.baseline.report import Entry
+    from dispatch_cli.answers.findings.baseline import Entry
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
     from dispatch_cli.engine.state import State
@@ -285,7 +285,7 @@ def read_known(
         if options.update_baseline:
             raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
         return None, None
-    from dispatch_cli.answers.findings.baseline.report import BaselineError, read_baseline
+    from dispatch_cli.answers.findings.baseline import BaselineError, read_baseline
     from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, read_json
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.findings.baseline.report import BaselineFilter, BaselineUse, fingerprints
+from dispatch_cli.answers.findings.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.answers.findings.checked import NotChecked, operators_checked
 from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word

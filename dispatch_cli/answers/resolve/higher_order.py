@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, ThreadKeys, Visit, key_outcomes, thread_keys
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.answers.table.higher_order.report import row_of
+from dispatch_cli.answers.table.higher_order_report import row_of
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import End, EndKind
 from dispatch_cli.engine.python.higher_order import HigherOrderTable

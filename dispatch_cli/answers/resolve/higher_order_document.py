@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHi
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, some_keys
 from dispatch_cli.answers.resolve.wording import thread_lines
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.answers.table.higher_order.document import slot_label
+from dispatch_cli.answers.table.higher_order_document import slot_label
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,
     Asker,

@@ -24,7 +24,7 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 if TYPE_CHECKING:
     from collections.abc import Sized
 
-    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots
+    from dispatch_cli.answers.table.higher_order_report import HigherOrderSlots
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
@@ -79,7 +79,7 @@ def command(
             raise click.UsageError("PyTorch has no table dump of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), out.file)
     elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, full, out.format)):
-        from dispatch_cli.answers.table.higher_order.report import summaries_of
+        from dispatch_cli.answers.table.higher_order_report import summaries_of
         from dispatch_cli.answers.table.report import summary_report
 
         show(summary_report(state, names, summaries_of(state, higher_order, keys)), out)
@@ -109,7 +109,7 @@ def _slots(
     """The tables of higher-order operators; where there are none, their module is not imported."""
     if not operators:
         return ()
-    from dispatch_cli.answers.table.higher_order.report import slots_of
+    from dispatch_cli.answers.table.higher_order_report import slots_of
 
     return slots_of(state, operators, keys)
 

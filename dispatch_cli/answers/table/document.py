@@ -106,7 +106,7 @@ def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDE
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
     if report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import tables as higher_order_tables
+        from dispatch_cli.answers.table.higher_order_document import tables as higher_order_tables
 
         if between:
             yield Gap()
@@ -305,7 +305,7 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
     for table in report.operators:
         yield from (_row_cells(table.operator, row, row.rule) for row in table.entries)
     if report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import decided
+        from dispatch_cli.answers.table.higher_order_document import decided
 
         for operator in report.higher_order_operators:
             # the kernel of a slot is what a call runs there, so the live one as well

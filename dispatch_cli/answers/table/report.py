@@ -20,7 +20,7 @@ from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.shared.slot_row import Folded, Folding
-    from dispatch_cli.answers.table.higher_order.report import HigherOrderSlots, HigherOrderSummary
+    from dispatch_cli.answers.table.higher_order_report import HigherOrderSlots, HigherOrderSummary
 
 
 class OperatorTable(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dispatch_cli.engine.backend_answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Column, SupportCall
 from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli import api
-from dispatch_cli.answers.findings.baseline.report import BaselineFilter
+from dispatch_cli.answers.findings.baseline import BaselineFilter
 from dispatch_cli.answers.findings.checked import checked_operators
 from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.checks.running.listing import Limits

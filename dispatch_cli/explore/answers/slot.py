@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dispatch_cli.answers.explain import document as explain
+from dispatch_cli.answers.explain import higher_order_document as explain_higher_order
 from dispatch_cli.answers.explain.advice.adviser import Steps, slot_advice_steps
 from dispatch_cli.answers.explain.advice.report import Change
-from dispatch_cli.answers.explain.higher_order import document as explain_higher_order
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport
+from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, RuleState
 from dispatch_cli.answers.shared.slot_row import Folded, TableRow
@@ -124,7 +124,7 @@ def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None
     operator = state.higher_order_operator(name)
     if operator is None:
         return None
-    from dispatch_cli.answers.explain.higher_order.report import explain_higher_order, place_named
+    from dispatch_cli.answers.explain.higher_order_report import explain_higher_order, place_named
     from dispatch_cli.model.problem import InputError
 
     try:

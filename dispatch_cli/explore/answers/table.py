@@ -54,7 +54,7 @@ def table_answer(session: Session, spot: Spot, options: TableOptions = TableOpti
         operator = state.higher_order_operator(spot.higher_order)
         if operator is None:
             return None
-        from dispatch_cli.answers.table.higher_order.report import slots_of
+        from dispatch_cli.answers.table.higher_order_report import slots_of
 
         report = table_report(state, (), keys, slots_of(state, (operator,), keys))
     else:

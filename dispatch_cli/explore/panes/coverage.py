@@ -12,7 +12,7 @@ from dispatch_cli.answers.coverage import overview_document
 from dispatch_cli.answers.coverage.overview import CoverageOverviewReport, overview_report
 from dispatch_cli.answers.coverage.report import CoverageRow, coverage_report, with_tags
 from dispatch_cli.answers.shared.selection import select_names
-from dispatch_cli.engine.coverage.answers import CoveredBackend, backend_named, backend_of
+from dispatch_cli.engine.backend_answers import CoveredBackend, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import open_cell
 from dispatch_cli.explore.views.pane import Pane

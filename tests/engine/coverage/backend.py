@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.coverage.answers import Covered, Gradient, NoService, Service, Training, backend_of
-from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.backend_answers import Covered, Gradient, NoService, Service, Training, backend_of
+from dispatch_cli.engine.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind

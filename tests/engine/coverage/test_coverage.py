@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.coverage.answers import (
+from dispatch_cli.engine.backend_answers import (
     Covered,
     Gradient,
     NoService,
@@ -15,7 +15,7 @@ from dispatch_cli.engine.coverage.answers import (
     backend_named,
     backend_of,
 )
-from dispatch_cli.engine.coverage.coverage import Classifier
+from dispatch_cli.engine.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dispatch_cli import __version__
-from dispatch_cli.answers.findings.baseline.report import fingerprint
+from dispatch_cli.answers.findings.baseline import fingerprint
 from dispatch_cli.answers.findings.checks_document import GROUPS
 from dispatch_cli.answers.findings.ci.places_wording import STANDARD_INPUT, common_tip, relative_path, sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, UnlistedFindings, by_place

@@ -98,7 +98,7 @@ def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
 def _higher_order(report: RegistrationsReport) -> Iterator[Block]:
     if not report.higher_order_operators:
         return
-    from dispatch_cli.answers.table.higher_order.document import impls
+    from dispatch_cli.answers.table.higher_order_document import impls
 
     for operator in report.higher_order_operators:
         yield from impls(operator)
@@ -185,7 +185,7 @@ def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
         for other in item.python_kernels:
             yield (item.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python", None)
     for operator in report.higher_order_operators:
-        from dispatch_cli.answers.table.higher_order.document import flags_of
+        from dispatch_cli.answers.table.higher_order_document import flags_of
 
         if not operator.impls:
             yield (operator.name, *_NOTHING, operator.span, None, None)

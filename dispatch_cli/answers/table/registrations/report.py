@@ -22,7 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.table.higher_order.report import HigherOrderImpls
+    from dispatch_cli.answers.table.higher_order_report import HigherOrderImpls
     from dispatch_cli.model.higher_order import HigherOrderOperator
 
 
@@ -134,7 +134,7 @@ def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> t
     """Their implementations; where there are none, the module is not imported."""
     if not operators:
         return ()
-    from dispatch_cli.answers.table.higher_order.report import impls_of
+    from dispatch_cli.answers.table.higher_order_report import impls_of
 
     return impls_of(state, operators)
 

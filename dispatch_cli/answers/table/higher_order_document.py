@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.shared.slot_row import Folded, HigherOrderRow, unfolded
-from dispatch_cli.answers.table.higher_order.report import (
+from dispatch_cli.answers.table.higher_order_report import (
     ASIDE,
     HigherOrderImpls,
     HigherOrderSlots,

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dispatch_cli.answers.explain.document import RULES, headed
-from dispatch_cli.answers.explain.higher_order.report import ExplainHigherOrderReport, ImplHelp, PlaceRow
+from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport, ImplHelp, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
-from dispatch_cli.answers.table.higher_order.document import ENTRIES, IMPLS, alike, slot_label
-from dispatch_cli.answers.table.higher_order.report import ASIDE, fold_slots
+from dispatch_cli.answers.table.higher_order_document import ENTRIES, IMPLS, alike, slot_label
+from dispatch_cli.answers.table.higher_order_report import ASIDE, fold_slots
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import ImplKind

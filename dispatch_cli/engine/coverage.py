@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
 
-from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, place_of
-from dispatch_cli.engine.coverage.answers import (
+from dispatch_cli.engine.backend_answers import (
     Covered,
     CoveredBackend,
     Gradient,
@@ -19,6 +18,7 @@ from dispatch_cli.engine.coverage.answers import (
     Service,
     Training,
 )
+from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, place_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration, takes_tensors

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.answers.explain.document import RULES
-from dispatch_cli.answers.explain.rules.report import RuleEntry, RulesReport
+from dispatch_cli.answers.explain.rules_report import RuleEntry, RulesReport
 from dispatch_cli.answers.explain.wording import QUESTION
 from dispatch_cli.answers.table.wording import answer_text, kernel_phrase
 from dispatch_cli.engine.rules import PRECEDENCE, Rule

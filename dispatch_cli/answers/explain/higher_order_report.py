@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.answers.explain.rule_steps import STATES, RuleLine, RuleState
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.answers.table.higher_order.report import ImplRow, impls_of, row_of
+from dispatch_cli.answers.table.higher_order_report import ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, INFRA_MODES
