@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
 _AUTOCAST = "Autocast"
 UNDEFINED = "Undefined"
@@ -118,7 +117,6 @@ class HigherOrderCalls(NamedTuple):
     fakes_by_mode: bool = True
 
 
-@dataclass(eq=False, repr=False)
 class Universe:
     """The dispatch keys of one PyTorch version.
 
@@ -161,40 +159,44 @@ class Universe:
     torch_library: what ``torch.library`` registers.
     """
 
-    name: Final[str]
-    torch: Final[str]
-    git: Final[str]
-    functionalities: Final[tuple[str, ...]]
-    backends: Final[tuple[str, ...]]
-    per_backend: Final[Mapping[str, tuple[str, ...]]]
-    runtime: Final[tuple[str, ...]]
-    aliases: Final[Mapping[str, tuple[str, ...]]]
-    autograd_backends: Final[Mapping[str, tuple[str, ...]]]
-    autogradother_backends: Final[tuple[str, ...]]
-    ids: Final[Mapping[str, int]]
-    parseable: Final[frozenset[str]]
-    refreshes: Final[Mapping[str, tuple[str, ...]]]
-    full_after_always: Final[tuple[str, ...]]
-    after_autograd: Final[str]
-    after_ADInplaceOrView: Final[str]
-    default_included: Final[tuple[str, ...]]
-    default_excluded: Final[tuple[str, ...]]
-    devices: Final[Mapping[str, str]]
-    fallbacks: Final[tuple[CoreFallback, ...]]
-    replaceable_fallbacks: Final[tuple[str, ...]]
-    higher_order_fallthrough: Final[tuple[str, ...]]
-    higher_order_calls: Final[HigherOrderCalls]
-    wrapped: Final[tuple[str, ...]]
-    plain_devices: Final[tuple[str, ...]]
-    mask_by_arguments: Final[bool]
-    grad_ends_inference: Final[bool]
-    python_needs_snapshot: Final[bool]
-    fake_overrides: Final[bool]
-    fake_fallbacks: Final[tuple[str, ...]]
-    fake_without_device: Final[bool]
-    fake_numbered: Final[tuple[str, ...]]
-    fake_device_error: Final[str | None]
-    torch_library: Final[TorchLibrary]
+    name: str
+    torch: str
+    git: str
+    functionalities: tuple[str, ...]
+    backends: tuple[str, ...]
+    per_backend: Mapping[str, tuple[str, ...]]
+    runtime: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]]
+    autograd_backends: Mapping[str, tuple[str, ...]]
+    autogradother_backends: tuple[str, ...]
+    ids: Mapping[str, int]
+    parseable: frozenset[str]
+    refreshes: Mapping[str, tuple[str, ...]]
+    full_after_always: tuple[str, ...]
+    after_autograd: str
+    after_ADInplaceOrView: str
+    default_included: tuple[str, ...]
+    default_excluded: tuple[str, ...]
+    devices: Mapping[str, str]
+    fallbacks: tuple[CoreFallback, ...]
+    replaceable_fallbacks: tuple[str, ...]
+    higher_order_fallthrough: tuple[str, ...]
+    higher_order_calls: HigherOrderCalls
+    wrapped: tuple[str, ...]
+    plain_devices: tuple[str, ...]
+    mask_by_arguments: bool
+    grad_ends_inference: bool
+    python_needs_snapshot: bool
+    fake_overrides: bool
+    fake_fallbacks: tuple[str, ...]
+    fake_without_device: bool
+    fake_numbered: tuple[str, ...]
+    fake_device_error: str | None
+    torch_library: TorchLibrary
+
+    def __init__(self, **fields: Any) -> None:
+        assert fields.keys() == Universe.__annotations__.keys(), "all of the fields, and no others"
+        vars(self).update(fields)
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
@@ -302,7 +304,8 @@ def _renamed(universe: Universe, backend: str) -> Universe:
         for device, key in universe.devices.items()
         if key == PRIVATE_USE1 or device != backend
     }
-    return replace(universe, devices=named)
+    fields = {field: getattr(universe, field) for field in Universe.__annotations__}
+    return Universe(**{**fields, "devices": named})
 
 
 def autograd_key_of(universe: Universe, key: str) -> str | None:

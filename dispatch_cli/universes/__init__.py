@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -74,7 +73,7 @@ def _embedded(name: str) -> Universe:
 
 def differences(first: Universe, second: Universe) -> list[str]:
     """The fields in which two universes differ, as far as both say something."""
-    sides = ((field.name, getattr(first, field.name), getattr(second, field.name)) for field in fields(Universe))
+    sides = ((field, getattr(first, field), getattr(second, field)) for field in Universe.__annotations__)
     return [name for name, mine, its in sides if mine != its and mine is not None and its is not None]
 
 

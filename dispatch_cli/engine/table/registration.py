@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,7 +23,6 @@ SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 """Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
 
 
-@dataclass(eq=False, slots=True, repr=False)
 class Registration:
     """A kernel in effect, of an operator or as a backend fallback.
 
@@ -34,13 +32,25 @@ class Registration:
     captured: it is from the state that the dispatcher continues.
     """
 
-    operator: Final[OperatorName | None]
-    key: Final[str]
-    kernel: Final[Kernel]
-    catch_all: Final[bool] = False
-    overrides: Final[Kernel | None] = None
-    captured: Final[bool] = False
-    warning_names: Final[str | None] = None
+    __slots__ = ("captured", "catch_all", "kernel", "key", "operator", "overrides", "warning_names")
+
+    def __init__(
+        self,
+        operator: OperatorName | None,
+        key: str,
+        kernel: Kernel,
+        catch_all: bool = False,
+        overrides: Kernel | None = None,
+        captured: bool = False,
+        warning_names: str | None = None,
+    ) -> None:
+        self.operator: Final = operator
+        self.key: Final = key
+        self.kernel: Final = kernel
+        self.catch_all: Final = catch_all
+        self.overrides: Final = overrides
+        self.captured: Final = captured
+        self.warning_names: Final = warning_names
 
     def __repr__(self) -> str:
         return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
@@ -67,7 +77,6 @@ class Registration:
         return None if self.overrides is None or named == self.overrides.debug else named
 
 
-@dataclass(eq=False, slots=True, repr=False)
 class Definition:
     """A schema in effect.
 
@@ -76,14 +85,27 @@ class Definition:
     python_module: the module and the context of ``m.set_python_module``.
     """
 
-    operator: Final[OperatorName]
-    schema: Final[FunctionSchema]
-    debug: Final[str]
-    alias_analysis: Final[AliasAnalysisKind | None] = AliasAnalysisKind.FROM_SCHEMA
-    tags: Final[tuple[str, ...]] = ()
-    span: Final[Span | None] = None
-    captured: Final[bool] = False
-    python_module: Final[tuple[str, str] | None] = None
+    __slots__ = ("alias_analysis", "captured", "debug", "operator", "python_module", "schema", "span", "tags")
+
+    def __init__(
+        self,
+        operator: OperatorName,
+        schema: FunctionSchema,
+        debug: str,
+        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
+        tags: tuple[str, ...] = (),
+        span: Span | None = None,
+        captured: bool = False,
+        python_module: tuple[str, str] | None = None,
+    ) -> None:
+        self.operator: Final = operator
+        self.schema: Final = schema
+        self.debug: Final = debug
+        self.alias_analysis: Final = alias_analysis
+        self.tags: Final = tags
+        self.span: Final = span
+        self.captured: Final = captured
+        self.python_module: Final = python_module
 
     @property
     def known_schema(self) -> FunctionSchema | None:
@@ -94,13 +116,20 @@ class Definition:
         return f"<definition of {self.schema}>"
 
 
-@dataclass(eq=False, slots=True, repr=False)
 class LibraryHold:
     """The one DEF library of a namespace."""
 
-    namespace: Final[str]
-    debug: Final[str]
-    span: Final[Span | None] = None
+    __slots__ = ("debug", "namespace", "span")
+
+    def __init__(
+        self,
+        namespace: str,
+        debug: str,
+        span: Span | None = None,
+    ) -> None:
+        self.namespace: Final = namespace
+        self.debug: Final = debug
+        self.span: Final = span
 
 
 Handle = Registration | Definition | LibraryHold
