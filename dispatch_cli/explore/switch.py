@@ -27,7 +27,7 @@ def switch_off(session: Session, spot: Spot, concerned: Concerned) -> None:
 
 def take_advice(session: Session, edits: Iterable[Edit]) -> None:
     """Make an advised change on trial, as one step. Errors: Refused."""
-    from dispatch_cli.answers.explain.advice.trial import kernel_of
+    from dispatch_cli.answers.explain.trial import kernel_of
 
     changes: list[Change] = []
     for edit in edits:

@@ -11,9 +11,9 @@ from dispatch_cli import __version__, bases
 from dispatch_cli.answers.diff.document import document as diff_document
 from dispatch_cli.answers.diff.report import DiffArguments, as_side, diff_report
 from dispatch_cli.answers.diff.wording import outcome
-from dispatch_cli.answers.explain.advice.adviser import slot_advice
-from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
-from dispatch_cli.answers.explain.advice.report import Advice
+from dispatch_cli.answers.explain.advice_document import advice_lines, fragment, new_changes
+from dispatch_cli.answers.explain.advice_report import Advice
+from dispatch_cli.answers.explain.adviser import slot_advice
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_argument, universe_report

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
-from dispatch_cli.answers.explain.advice.document import fragment
+from dispatch_cli.answers.explain.advice_document import fragment
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, outcome
 from dispatch_cli.answers.findings.summary_document import document as summary_document

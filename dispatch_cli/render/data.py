@@ -47,11 +47,11 @@ OMITTED = {
 }
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {
-    "Advice": {"text": "dispatch_cli.answers.explain.advice.document.advice_text"},
+    "Advice": {"text": "dispatch_cli.answers.explain.advice_document.advice_text"},
     "Assumed": {"text": "dispatch_cli.answers.resolve.step_wording.assumption"},
     "Change": {
-        "text": "dispatch_cli.answers.explain.advice.document.change_text",
-        "declarations": "dispatch_cli.answers.explain.advice.document.declarations_text",
+        "text": "dispatch_cli.answers.explain.advice_document.change_text",
+        "declarations": "dispatch_cli.answers.explain.advice_document.declarations_text",
     },
     "ExpressionNote": {"text": "dispatch_cli.answers.keys.key_document.expression_note_text"},
     "Note": {"text": "dispatch_cli.answers.table.wording.note_text"},

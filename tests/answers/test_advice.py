@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dispatch_cli import universes
-from dispatch_cli.answers.explain.advice.trial import (
+from dispatch_cli.answers.explain.trial import (
     ALIASED_RESULT,
     DROPPED_CALL,
     JUDGES,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.answers.explain.advice.adviser import slot_advice
+from dispatch_cli.answers.explain.adviser import slot_advice
 from dispatch_cli.answers.explain.report import explain_alias, explain_slot
 from dispatch_cli.answers.explain.rule_steps import RuleState
 from dispatch_cli.answers.explain.rules_report import RuleExample, rules_report

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dispatch_cli.answers.explain.advice.trial import JUDGES
+from dispatch_cli.answers.explain.trial import JUDGES
 from dispatch_cli.cli import _COMMANDS
 from tests.cli.support import ROOT, environment
 

@@ -8,7 +8,7 @@ import pytest
 from textual.events import AppFocus
 from textual.pilot import Pilot
 
-from dispatch_cli.answers.explain.advice.report import Change
+from dispatch_cli.answers.explain.advice_report import Change
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.slot import ToSwitchedOff

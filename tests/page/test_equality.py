@@ -11,8 +11,8 @@ import pytest
 
 from dispatch_cli.answers.coverage.document import trains, words
 from dispatch_cli.answers.coverage.report import coverage_report
-from dispatch_cli.answers.explain.advice.adviser import slot_advice
-from dispatch_cli.answers.explain.advice.document import advice_lines, fragment, new_changes
+from dispatch_cli.answers.explain.advice_document import advice_lines, fragment, new_changes
+from dispatch_cli.answers.explain.adviser import slot_advice
 from dispatch_cli.answers.explain.document import REGISTRATIONS, RULES
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.wording import stale_sentence

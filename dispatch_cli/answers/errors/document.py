@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dispatch_cli.answers.errors.conclude import NOT_BUILT
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain import document as explain
-from dispatch_cli.answers.explain.advice.document import advice_texts
-from dispatch_cli.answers.explain.advice.report import Manual
+from dispatch_cli.answers.explain.advice_document import advice_texts
+from dispatch_cli.answers.explain.advice_report import Manual
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
 from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone

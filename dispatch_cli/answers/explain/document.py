@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dispatch_cli.answers.explain.advice.report import Advice, Manual
+from dispatch_cli.answers.explain.advice_report import Advice, Manual
 from dispatch_cli.answers.explain.report import (
     AliasExplanation,
     BlockExplanation,
@@ -106,7 +106,7 @@ def _slot(report: ExplainReport, what: SlotExplanation, advice: bool) -> Iterato
 
 
 def _advice(left: Sequence[Advice]) -> Iterator[Block]:
-    from dispatch_cli.answers.explain.advice.document import advice_lines, new_changes
+    from dispatch_cli.answers.explain.advice_document import advice_lines, new_changes
 
     for piece, new, text in zip(left, new_changes(left), advice_lines(left), strict=True):
         yield Gap()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
-from dispatch_cli.answers.explain.advice.report import Advice
+from dispatch_cli.answers.explain.advice_report import Advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, filled_by, rule_lines, runners_up
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
@@ -195,7 +195,7 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
         notes = slot_notes(state.dispatcher, name, key)
         if not notes:
             return explained
-        from dispatch_cli.answers.explain.advice.adviser import advice_on
+        from dispatch_cli.answers.explain.adviser import advice_on
 
         return explained._replace(advice=advice_on(state, name, notes))
     return explain_alias(state, name, key) if universe.is_alias(key) else explain_block(state, name, key)

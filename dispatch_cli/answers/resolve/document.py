@@ -100,7 +100,7 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
     sentences += [assumption(report.assumed)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:
-        from dispatch_cli.answers.explain.advice.document import advice_lines
+        from dispatch_cli.answers.explain.advice_document import advice_lines
 
         yield from map(Paragraph, advice_lines(report.advice))
 

@@ -28,7 +28,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.explain.advice.report import Advice
+    from dispatch_cli.answers.explain.advice_report import Advice
 
 
 class StepReport(NamedTuple):
@@ -169,8 +169,8 @@ def resolve_report(
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:
     """The report of a call that fails, with what would help; what advice says is no note."""
-    from dispatch_cli.answers.explain.advice.adviser import advice_on
-    from dispatch_cli.answers.explain.advice.trial import Question, failing_slot
+    from dispatch_cli.answers.explain.adviser import advice_on
+    from dispatch_cli.answers.explain.trial import Question, failing_slot
 
     asked = Question(call.tensors, call.contexts, call.options) if report.keyset is None else None
     slot = failing_slot(call) if call.end.fake is None else META

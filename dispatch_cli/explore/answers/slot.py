@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain import higher_order_document as explain_higher_order
-from dispatch_cli.answers.explain.advice.adviser import Steps, slot_advice_steps
-from dispatch_cli.answers.explain.advice.report import Change
+from dispatch_cli.answers.explain.advice_report import Change
+from dispatch_cli.answers.explain.adviser import Steps, slot_advice_steps
 from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, RuleState

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from dispatch_cli.answers.explain.advice.document import fragment
+from dispatch_cli.answers.explain.advice_document import fragment
 from dispatch_cli.answers.findings import checks_document
 from dispatch_cli.answers.findings.checks import checks_report
 from dispatch_cli.answers.findings.document import KeyRun, document

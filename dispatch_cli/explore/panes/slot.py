@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain import higher_order_document as explain_higher_order
-from dispatch_cli.answers.explain.advice.document import further_step
-from dispatch_cli.answers.explain.advice.report import Change
+from dispatch_cli.answers.explain.advice_document import further_step
+from dispatch_cli.answers.explain.advice_report import Change
 from dispatch_cli.answers.explain.rule_steps import Concerned
 from dispatch_cli.explore.answers.slot import (
     ToSlot,

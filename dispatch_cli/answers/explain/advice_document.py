@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.explain.advice.report import Advice, Change, Manual
+from dispatch_cli.answers.explain.advice_report import Advice, Change, Manual
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.changes.change import Action, Edit, Function

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple, TypeVar
 
-from dispatch_cli.answers.explain.advice.remedies import Remedy, remedies, removal
-from dispatch_cli.answers.explain.advice.report import Advice, Change, Filled, Manual
-from dispatch_cli.answers.explain.advice.trial import Calls, Question, Trial, answer, failing_slot, works
+from dispatch_cli.answers.explain.advice_report import Advice, Change, Filled, Manual
+from dispatch_cli.answers.explain.remedies import Remedy, remedies, removal
+from dispatch_cli.answers.explain.trial import Calls, Question, Trial, answer, failing_slot, works
 from dispatch_cli.answers.shared.notes import Note, NoteKind
 from dispatch_cli.answers.table.slot_notes import slot_notes
 from dispatch_cli.engine.call.trace import Call
