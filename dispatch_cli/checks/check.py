@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.files import MissingPart
 from dispatch_cli.model.changes.change import Edit
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:

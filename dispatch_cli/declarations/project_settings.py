@@ -43,9 +43,9 @@ from dispatch_cli.files import paths
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import Budget
 from dispatch_cli.model.conditions.condition import parse_condition
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.sources.source_settings import (
     NO_SOURCE_SETTINGS,
     FileSettings,

@@ -1,4 +1,4 @@
-"""Names: those of operators, ``namespace::name`` with an optional ``.overload``, and those of the rules of tables."""
+"""Names: of operators, ``namespace::name`` with an optional ``.overload``; of the rules of tables; of severities."""
 
 from __future__ import annotations
 
@@ -101,3 +101,19 @@ class Rule(Enum):
         rule._value_ = value
         rule.dump_text = dump_text
         return rule
+
+
+class Severity(Enum):
+    """Severity of a finding, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return _RANKS[self]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}

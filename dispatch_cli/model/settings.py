@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
 

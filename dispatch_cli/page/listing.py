@@ -11,8 +11,7 @@ from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, sever
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.document import Column, TableBlock, Tone

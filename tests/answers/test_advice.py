@@ -23,8 +23,7 @@ from dispatch_cli.answers.explain.trial import (
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.model.changes.change import Action, Edit, Function, own_kernel
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import OperatorName, Severity
 from tests.answers.random_declarations import changed, declared
 from tests.cli.support import call
 

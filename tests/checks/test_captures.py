@@ -11,7 +11,7 @@ import pytest
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.checks.running.listing import Limits, Listing, Unlisted
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.span import Span
 from tests.cli.support import call
 

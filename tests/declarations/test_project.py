@@ -14,9 +14,9 @@ from dispatch_cli.declarations.project import find_project
 from dispatch_cli.declarations.project_settings import read_project
 from dispatch_cli.declarations.pytorch_requirement import newest_allowed
 from dispatch_cli.model.calls.support import Promise, SupportContext
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 TEXT = """\

@@ -21,8 +21,7 @@ from dispatch_cli.explore.panes.findings import FindingsPane
 from dispatch_cli.explore.panes.keys import KeysPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import report_data
 from dispatch_cli.render.document import MatrixCell

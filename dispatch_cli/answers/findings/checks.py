@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Group, Need
 from dispatch_cli.checks.running.selection import choose
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.settings import Selector
-from dispatch_cli.model.severity import Severity
 
 
 class CheckEntry(NamedTuple):

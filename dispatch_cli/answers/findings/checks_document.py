@@ -9,7 +9,7 @@ from itertools import groupby
 from dispatch_cli.answers.findings.checks import CheckEntry, ChecksReport, DocPart, parts
 from dispatch_cli.answers.findings.summary_document import severity_run
 from dispatch_cli.checks.check import Group, Need
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, lines
 from dispatch_cli.render.sheet import Sheet
 

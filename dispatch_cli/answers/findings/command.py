@@ -88,7 +88,7 @@ def command(
     from dispatch_cli.answers.findings.report import findings_report
     from dispatch_cli.api import further_states
     from dispatch_cli.checks.running.listing import Limits
-    from dispatch_cli.model.severity import Severity
+    from dispatch_cli.model.names import Severity
 
     refuse_bad_settings(state, settings)
     guarded = guarded_names(names, higher_order) if ops else None

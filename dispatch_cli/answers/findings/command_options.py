@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
     from dispatch_cli.engine.state import State
+    from dispatch_cli.model.names import Severity
     from dispatch_cli.model.settings import CheckSettings, Selector
-    from dispatch_cli.model.severity import Severity
     from dispatch_cli.render.document import Block
 
 
@@ -123,8 +123,8 @@ def load_settings(
     """
     from dispatch_cli.declarations.project import find_project
     from dispatch_cli.declarations.project_settings import read_project
+    from dispatch_cli.model.names import Severity
     from dispatch_cli.model.settings import CheckSettings
-    from dispatch_cli.model.severity import Severity
 
     project = CheckSettings()
     if options.config not in (None, NO_CONFIG):
@@ -206,7 +206,7 @@ def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = N
     """
     if out.file is not None:
         from dispatch_cli.answers.findings.summary_document import outcome
-        from dispatch_cli.model.severity import Severity
+        from dispatch_cli.model.names import Severity
 
         say_written(out.file, outcome(report, lowest or Severity.INFO).text)
 

@@ -13,9 +13,8 @@ from dispatch_cli.answers.findings.report import CODES, FindingsReport, Unlisted
 from dispatch_cli.answers.findings.summary_document import SEVERITY_TONES, severity_run, unlisted_sentence
 from dispatch_cli.checks.check import Finding, Group
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.problems import snippet

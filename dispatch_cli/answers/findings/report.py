@@ -23,10 +23,9 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.engine.variants import unit_of
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Selector
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 FurtherState = tuple[State, Mapping[str, int]]

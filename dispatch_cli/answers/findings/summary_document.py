@@ -16,7 +16,7 @@ from dispatch_cli.answers.shared.conditions import choosing
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants import MOST_CASES
 from dispatch_cli.model.conditions.worlds import names_in
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.sources.file_choice import file_choice
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.span import Span
 
 OF_CHECK = 1000

@@ -13,9 +13,9 @@ from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import RegisteringFunction
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Suppression
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 
 Progress = Callable[[Check, int, int], None]

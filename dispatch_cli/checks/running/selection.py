@@ -11,9 +11,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.settings import CheckSettings, Selector, Suppression
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.text.glob import glob_pattern, is_glob
 from dispatch_cli.model.text.suggest import similar
 

@@ -11,8 +11,7 @@ from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_ope
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.operators.fuzzy import MISSPELT, Matcher, is_scattered, nearest
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import OperatorName, Severity
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport

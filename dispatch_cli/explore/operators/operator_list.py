@@ -15,7 +15,7 @@ from dispatch_cli.explore.operators.catalogue import OWN, Catalogue, Marked
 from dispatch_cli.explore.operators.fuzzy import matched
 from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import LinesView
-from dispatch_cli.model.severity import Severity
+from dispatch_cli.model.names import Severity
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.text_lines import TextLine, line_width

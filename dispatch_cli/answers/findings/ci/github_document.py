@@ -20,8 +20,8 @@ from dispatch_cli.answers.findings.ci.places_wording import (
 )
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, by_place
 from dispatch_cli.answers.findings.summary_document import severity_run, unlisted_sentence
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Paragraph, ParagraphKind, TableBlock
 from dispatch_cli.render.printed import safe, safe_lines

@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 
 from dispatch_cli.answers.findings.report import grouped
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.words import keys_label
 

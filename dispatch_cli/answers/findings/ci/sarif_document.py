@@ -19,8 +19,8 @@ from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding
 from dispatch_cli.answers.findings.summary_document import unlisted_sentence
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.severity import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.printed import safe_lines
 
