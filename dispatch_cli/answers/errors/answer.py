@@ -71,12 +71,11 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     """The answer to the first error of a text. file: where the text was read from."""
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
-    universe = state.dispatcher.universe
     is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose))
     names = (first.operator, first.key, asked.details)
-    version = version_of(pasted.text, first, _newest_first(universe))
+    version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(
         *starts_from(state),
         file=file,
@@ -265,9 +264,3 @@ def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
         says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
         others.setdefault(says, OtherError(error.kind, error.operator, error.key, error.line, says))
     return tuple(other for other in [*others.values()][1:] if not MESSAGES[other.kind].general)
-
-
-def _newest_first(universe: Universe) -> list[Universe]:
-    """The embedded versions and that of the state, each once."""
-    known = {candidate.name: candidate for candidate in (*api.load_universes(bases.names()), universe)}
-    return sorted(known.values(), key=lambda universe: universe.release, reverse=True)

@@ -88,8 +88,8 @@ def _version(report: ErrorReport) -> Iterator[str]:
     version, here = report.version, report.universe
     if version.older_than_all:
         yield "The text is from a PyTorch that is older than the embedded states."
-    elif version.nearest is not None and here not in (version.nearest, *version.fits):
-        clue = f"names PyTorch {version.release}" if version.release else f"has the keys of {version.nearest}"
+    elif version.nearest not in (None, here):
+        clue = f"names PyTorch {version.release}" if version.release else f"has a key of {version.nearest}"
         yield f"The text {clue}, not of {here}; `--base {version.nearest}` compares with it."
 
 

@@ -38,16 +38,16 @@ class Match(NamedTuple):
     details: tuple[tuple[str, str], ...]
 
 
-def matches(text: str, gap: str) -> Iterator[Match]:
-    """Every place where a template fits, in any order. gap: what may stand between words."""
+def matches(text: str) -> Iterator[Match]:
+    """Every place where a template fits, in any order."""
     for kind, template, words in patterns():
         if all(word in text for word in words):
-            yield from (_match(kind, match) for match in _compiled(template, gap).finditer(text))
+            yield from (_match(kind, match) for match in _compiled(template).finditer(text))
 
 
 @cache
-def _compiled(template: str, gap: str) -> re.Pattern[str]:
-    return re.compile(expression(template, gap))
+def _compiled(template: str) -> re.Pattern[str]:
+    return re.compile(expression(template))
 
 
 def _match(kind: str, match: re.Match[str]) -> Match:

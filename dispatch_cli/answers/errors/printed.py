@@ -87,13 +87,12 @@ class PrintedTable(NamedTuple):
     """A table in a text, by the keys of the universe.
 
     lines: those of the table. listed: the keys that the first line lists; None where it lists none, or wrong ones.
-    whole_table, whole_list: the text shows all of it. reaches: the slots from Undefined to the last that the text
+    whole_list: the text shows all of it. reaches: the slots from Undefined to the last that the text
     shows; of these it is known what they hold.
     """
 
     lines: dict[str, DumpLine]
     listed: frozenset[str] | None
-    whole_table: bool
     whole_list: bool
     reaches: frozenset[str]
 
@@ -140,7 +139,7 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     cut = [*([lines] if begins else []), *listed_to]
     whole = whole_list or whole_table
     reached = universe.slots if whole else (*_up_to(universe, cut), *lines, *(listed or ()))
-    return PrintedTable(lines, listed, whole_table, whole_list, frozenset(reached))
+    return PrintedTable(lines, listed, whole_list, frozenset(reached))
 
 
 def _slot(universe: Universe, name: str) -> str | None:
@@ -179,56 +178,24 @@ class TextVersion(NamedTuple):
     """The version of a text.
 
     release: major and minor number that the text names; None where it names none, or several. nearest: the embedded
-    version nearest to the text; None where nothing tells it. fits: the versions that have its keys; none where it
-    names too few to tell. older_than_all: the text is older than each of them.
+    version nearest to the text; None where nothing tells it. older_than_all: the text is older than each of them.
     """
 
     release: str | None
     nearest: str | None
-    fits: tuple[str, ...]
     older_than_all: bool
 
 
 def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> TextVersion:
-    """The version of an error in a text. universes: the embedded ones, newest first, with that of the state."""
+    """The version of an error in a text. universes: the embedded ones, newest first."""
+    newest, *_, oldest = universes
     releases = {(int(match[1]), int(match[2])) for match in _RELEASE.finditer(text)}
-    release = min(releases) if len(releases) == 1 else None
-    fits = version_fits(universes, error)
-    by_keys = None if fits is None else (*fits, universes[-1].name)[0]
-    return TextVersion(
-        release=None if release is None else f"{release[0]}.{release[1]}",
-        nearest=by_keys if release is None else _by_release(universes, release),
-        fits=fits or (),
-        older_than_all=fits == () if release is None else release < universes[-1].release,
-    )
-
-
-def _by_release(universes: Sequence[Universe], release: tuple[int, int]) -> str:
-    """The newest version that is not newer than a release; the oldest, for an older one."""
-    older = (universe.name for universe in universes if universe.release <= release)
-    return next(older, universes[-1].name)
-
-
-def version_fits(universes: Sequence[Universe], error: ErrorText) -> tuple[str, ...] | None:
-    """The versions, given newest first, that have the keys of a text; None where it names too few to tell."""
+    if len(releases) == 1:
+        (release,) = releases
+        names = (universe.name for universe in universes if universe.release <= release)
+        return TextVersion(f"{release[0]}.{release[1]}", next(names, oldest.name), release < oldest.release)
     listed = error.available or ()
-    names = {*((error.key,) if error.key else ()), *error.dump, *listed}
-    if are_indices(listed) or any(map(is_old, names)):
-        return ()
-    known = {name for name in names if any(name in universe.slot for universe in universes)}
-    with_keys = [universe for universe in universes if known <= universe.slot.keys()]
-    whole = [universe for universe in universes if _is_whole(universe, error)]
-    if not whole and len(with_keys) == len(universes):
-        return None
-    return tuple(universe.name for universe in with_keys if universe not in whole or _has_fallbacks(universe, names))
-
-
-def _has_fallbacks(universe: Universe, names: Iterable[str]) -> bool:
-    """True if a whole table or list names the keys of all of PyTorch's own fallbacks, as those of the version do."""
-    there = {key_named(universe, name) for name in names}
-    return all(fallback.key in there for fallback in universe.fallbacks)
-
-
-def _is_whole(universe: Universe, error: ErrorText) -> bool:
-    shown = printed_table(universe, error)
-    return shown.whole_list or shown.whole_table
+    if are_indices(listed) or any(map(is_old, (error.key or "", *error.dump, *listed))):
+        return TextVersion(None, oldest.name, True)
+    nearest = next((universe.name for universe in universes if error.key in universe.slot), None)
+    return TextVersion(None, None if nearest == newest.name else nearest, False)  # the newest fits most texts

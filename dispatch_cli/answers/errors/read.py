@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
 from dispatch_cli.answers.errors.messages import MESSAGES
-from dispatch_cli.answers.errors.template import GAP, NO_GAP, QUOTE
+from dispatch_cli.answers.errors.template import QUOTE
 from dispatch_cli.engine.rules import Rule
 
 MAX_DEPTH = 4
@@ -75,7 +75,6 @@ _NO_ERROR = re.compile(
     r"|.{0,300}?(?:\b(?:tensorflow|jax(?:lib)?|xgboost|cupy\w*|pandas)\.[\w.]*\w:|ONNXRuntimeError\b)"
 )
 """Lines that tell of no error, or of one of another package, whatever words they have; not those of tables."""
-_HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _AVAILABLE = re.compile(
     r"(?:available for these backends: |Available functions are |dispatch keys are: ?)\[([\w, ]{0,10000})(\]?)"
 )
@@ -109,15 +108,11 @@ def find_errors(text: str) -> list[ErrorText]:
     """
     text = uncoloured(text[:MAX_CHARACTERS])
     lines = [*enumerate(text.split("\n"), 1)]
-    errors = _read(lines, GAP)
+    errors = _read(lines)
     if len(lines) > 1:
-        joined = _read(rejoined(lines), GAP)
+        joined = _read(rejoined(lines))
         if len(joined) >= len(errors) and _names(joined) != _names(errors):
             errors = joined
-        if all(MESSAGES[error.kind].general for error in errors):
-            is_raised = re.search(_NAMED, text) is not None
-            broken = "\n".join(line for _, line in lines if is_raised or not _NO_ERROR.match(line))
-            errors = _read([(1, _HARD_BREAK.sub("", broken))], NO_GAP) or errors
     named = {error.kind for error in errors if error.operator is not None}
     errors = [error for error in errors if error.operator or error.kind not in named]
     of_end = [error for error in errors if not (error.earlier or is_warning(error))]
@@ -151,11 +146,11 @@ def is_warning(error: ErrorText) -> bool:
     return MESSAGES[error.kind].warning or any(name in ("loops", "warned") for name, _ in error.details)
 
 
-def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:
-    """One reading of the lines of a text. gap: what may stand between words."""
+def _read(lines: Iterable[tuple[int, str]]) -> list[ErrorText]:
+    """One reading of the lines of a text."""
     shown = plain(lines)
     text = shown.text
-    ordered = _apart(text, gap)
+    ordered = _apart(text)
     starts = [match.start for match in ordered] + [len(text)]
     end_at = _start_of_end(text)
     errors: dict[tuple[object, ...], ErrorText] = {}
@@ -176,7 +171,7 @@ def _read(lines: Iterable[tuple[int, str]], gap: str) -> list[ErrorText]:
     return [*errors.values()]
 
 
-def _apart(text: str, gap: str) -> list[Match]:
+def _apart(text: str) -> list[Match]:
     """The matches in their order, without those in the code of a traceback and in lines that tell of no error.
 
     Of two that overlap the longer one is taken, and of two as long the one that leaves less open.
@@ -184,10 +179,10 @@ def _apart(text: str, gap: str) -> list[Match]:
     code = [frame.span(1) for frame in _CODE.finditer(text)]
     begins = [start for start, _ in code]
     separate: list[Match] = []
-    for match in sorted(matches(text, gap), key=_precedence):
+    for match in sorted(matches(text), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
-        is_error = gap == NO_GAP or not _NO_ERROR.match(text, text.rfind("\n", 0, match.begin) + 1)
+        is_error = not _NO_ERROR.match(text, text.rfind("\n", 0, match.begin) + 1)
         if is_error and not is_code and (not separate or match.start >= separate[-1].end):
             separate.append(match)
     return separate

@@ -12,8 +12,6 @@ import re
 QUOTE = "['\"`\u00b4\u2018\u2019\u201c\u201d]"
 GAP = r"[\s>|*#]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
-NO_GAP = r" {0,3}"
-"""Between words of a text that a terminal broke inside of words and that was joined again."""
 _OF_PYTORCH = (
     r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
     r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200}|"
@@ -39,7 +37,6 @@ HOLES = {
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
-    "core_op": r"(?:torch\._ops\.)?(?P<op>\w{1,60}\.\w{1,100}\.\w{1,60})",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
@@ -77,34 +74,13 @@ HOLES = {
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "is_device": r"is_(?P<device>cuda|cpu)",
     "differing_device": r"(?!(?P=device)\b)(?P<other_device>\w{1,60}(?::\d{1,4})?)",
-    # CPUType, CUDABoolType
-    "backend_type": r"(?:CUDA|CPU)(?P<dtype>[A-Z][a-z]\w{1,20})?Type",
-    "fft_status": r"(?P<status>CU(?:FFT|SOLVER)_\w{3,40})",
     "cuda_device": r"(?P<device>CUDA)",
     "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
-    "script_type": r"(?P<type>torch\.\w{1,60}|NoneType|(?!__torch__\.torch\.classes)\w[^'\n]{0,79}"
-    r"(?=[\s\S]{0,1500}(?:HERE|Serialized)))",
     "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
-    "fft_library": r"(?P<library>MKL FFT|cuFFT|hipFFT)",
-    "half_precision": r"(?P<dtype>half precision)",
-    "half_gradient": r"(?P<dtype>FP16)",
-    "npu_dtype": r"DT_(?P<dtype>[A-Z]\w{2,20})",
-    "aspect": r"(?P<dtype>fp64|fp16)",
     "complex_numbers": r"(?P<dtype>complex (?:d?types|numbers|tensors|inputs?))",
     "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
-    "make_dual": r"(?P<op>aten::_make_dual)",
-    "ragged_shape": r"\([^()\n]{0,80}\bj\d",
-    # a type of tensors in the texts of MLIR, and one with another dtype
-    "mlir": r"tensor<(?:[^>\n]{0,60}x)?(?P<dtype>b?f\d\d)>",
-    "other_mlir": r"tensor<(?:[^>\n]{0,60}x)?(?!(?P=dtype)>)(?P<other_dtype>b?f\d\d)>",
-    "cudnn_status": r"(?P<status>CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM)[A-Z_]{3,40})",
-    "blas_status": r"(?P<status>(?:HIP|CU)(?:BLAS|SPARSE|SOLVER)_STATUS_(?!NOT_SUPPORTED|INVALID_VALUE)[A-Z_]{3,40})",
-    "npu_call": r"(?P<status>acl(?:nn|rt|op|mdl)?[A-Z]\w{2,60})",
-    "npu_function": r"(?!call )[\w:]{2,200}",
-    "npu_operator": r"(?P<status>[A-Z]\w{1,60})",
-    "miopen_status": r"(?P<status>[A-Z]\w{2,40})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     "class_name": r"(?!FakeTensor)(?P<class_name>\w{1,60})",
@@ -117,7 +93,6 @@ HOLES = {
     "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.\w{1,60}\b){0,6})",
     "library_module": r"(?P<module>torch\.library)",
     "api_name": rf"(?P<name>(?!{_BACKEND})\w{{1,100}})",
-    "cuda_name": r"(?P<name>_(?:cuda|Cuda)\w{1,60})",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
@@ -150,8 +125,6 @@ HOLES = {
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
     # a condition has more than a symbol
     "symbol_alone": r"[a-z]{1,3}\d{1,6}(?=\s{1,40}\()",
-    "bool_dtype": r"(?P<dtype>bool)",
-    "torch_dtype": r"(?P<dtype>(?:b?float|complex|u?int)\d{1,3})",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     # attributes of PyTorch's tensors, not of those of TensorFlow
@@ -190,7 +163,6 @@ HOLES = {
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
-    "jit_file": r"(?P<library>torch_extensions/[\w./-]{1,200}\.so)",
     "torch_dylib": r"(?P<library>lib(?:torch|c10)\w{0,20}\.dylib)",
     # a function of a package, in one or two words
     "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",
@@ -209,7 +181,7 @@ _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
 _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\]\]\[\[)|(\[\[)|(\]\])|( +)|(['\"`])|([^{}\[\] '\"`]+|[{}\[\]])")
 
 
-def expression(template: str, gap: str = GAP) -> str:
+def expression(template: str) -> str:
     """The regular expression of a template."""
     parts: list[str] = []
     chosen: list[bool] = []  # for each part that is open, whether it is one of several
@@ -228,8 +200,8 @@ def expression(template: str, gap: str = GAP) -> str:
             parts.append(")" if chosen.pop() else ")?")
         else:
             # a line may break a word at its hyphens
-            word = _HYPHEN.sub(lambda _: rf"\-(?:{gap})?", re.escape(text))
-            parts.append(gap if space else f"{QUOTE}?" if quote else word)
+            word = _HYPHEN.sub(lambda _: rf"\-(?:{GAP})?", re.escape(text))
+            parts.append(GAP if space else f"{QUOTE}?" if quote else word)
     return "".join(parts)
 
 

@@ -40,10 +40,9 @@ def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, 
     assert bases_of(read(text + no_kernel("aten::relu", "SparseCPU"))) == bases
 
 
-@pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
-def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
-    texts = [error["text"] for error in slot_errors(version) if "[kernel]" in error["text"]]
-    assert {bases_of(read(text))[0] for text in texts} == {base}
+@pytest.mark.parametrize(("key", "base"), [("Named", "torch-2.12"), ("CPU", "torch-2.15")])
+def test_a_key_that_newer_versions_lack_tells_the_version(key: str, base: str) -> None:
+    assert bases_of(read(no_kernel("aten::relu", key))) == (base,)
 
 
 def test_a_text_of_mps_is_compared_with_a_build_that_has_mps() -> None:
@@ -80,7 +79,6 @@ def test_a_key_that_a_terminal_broke_is_one_key() -> None:
     text = next(text for text in texts if "BatchedNestedTensor," in text)
     broken = text.replace("BatchedNestedTensor, ", "BatchedNest\nedTensor, ")
     assert read(broken).errors[0].available == read(text).errors[0].available
-    assert bases_of(read(broken)) == bases_of(read(text))
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def on_windows(text: str) -> str:
 
 
 def logged_by_level(text: str) -> str:
-    levels = ("2026-11-22 01:00:00,123 [rank0] ERROR: ", "WARNING: ", "[Trainer: E] ", "INFO: ")
+    levels = ("2026-11-22 01:00:00,123 [rank0] ERROR: ", "WARNING: ", "[Trainer: E] ", "CRITICAL: ")
     return "\n".join(f"{levels[at % len(levels)]}{line}" for at, line in enumerate(text.splitlines()))
 
 

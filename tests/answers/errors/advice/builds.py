@@ -1,6 +1,5 @@
 """Texts about shared libraries that cannot be loaded: small ones, compiled without PyTorch's headers."""
 
-import importlib.util
 import os
 import subprocess
 import tempfile
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from tests.answers.errors.advice.trial import tries, untried
+from tests.answers.errors.advice.trial import tries
 
 LIBRARIES = Path(torch.__file__).parent / "lib"
 
@@ -71,18 +70,3 @@ def library_without_its_dependency(advice):
     if not advice:
         dependency.unlink()
     torch.ops.load_library(path)
-
-
-@tries("no-library-file", "load it by `torch.ops.load_library(path)`", needs="g++")
-def library_that_is_no_module(advice):
-    in_new_folder()
-    path = build("mine", "int answer() { return 1; }")
-    if advice:
-        torch.ops.load_library(path)
-    else:
-        spec = importlib.util.spec_from_file_location("mine", path)
-        importlib.util.module_from_spec(spec)
-
-
-untried("no-library-file", "Or make it one: `PYBIND11_MODULE", "takes a minute to compile")
-untried("no-library-file", "PyTorch compiles this file at first use", "a diagnosis")

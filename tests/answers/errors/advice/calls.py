@@ -45,13 +45,6 @@ def product_of_two_dtypes(advice):
         layer(x)
 
 
-@tries("no-strides", "Call `x.reshape(…)`", "or `x.contiguous().view(…)`")
-def view_of_a_transposed_tensor(advice):
-    x = torch.ones(2, 3).t()
-    view = x.reshape if "reshape" in advice else (x.contiguous() if advice else x).view
-    assert view(6).sum() == 6
-
-
 @tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "convert the arguments")
 def floats_added_to_integers(advice):
     x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
@@ -67,7 +60,7 @@ def floats_added_to_integers(advice):
     "mixed-dtypes",
     "convert their arguments, `x.float()`",
     "switch it off there",
-    "For a torch.autograd.Function",
+    "for a torch.autograd.Function",
 )
 def function_under_autocast(advice):
     options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "Function" in advice else {})
@@ -104,7 +97,6 @@ def offsets_of_jagged_tensors(advice):
 
 
 untried("not-built", "Install a build of the package for the CUDA", OTHER)
-untried("not-built", "Or move the tensors to the device for which it has code", OTHER)
 untried("mixed-devices", "Create the generator on that device", OTHER)
 
 
@@ -138,25 +130,6 @@ untried("no-subclass", "Call it on an ordinary tensor", OTHER)
 @tries("bad-registration", "Compare the registration with that")
 def name_without_a_namespace(advice):
     torch.library.define("t::f" if advice else "f", "(Tensor x) -> Tensor")
-
-
-def _checked(test, backward=None, fake=None, mutates=(), body=lambda x: x + 1):
-    @custom_op("t::f", mutates_args=mutates)
-    def f(x: torch.Tensor) -> torch.Tensor:
-        return body(x)
-
-    f.register_fake(fake or (lambda x: torch.empty_like(x)))
-    if backward:
-        f.register_autograd(backward)
-    _opcheck_cut_short(f, training(1.0, 2.0) if backward else torch.ones(2), test)
-
-
-def _opcheck_cut_short(op, x, test):
-    """Without the cause, as people paste it; with it, the text of the cause is explained."""
-    try:
-        torch.library.opcheck(op, (x,), test_utils=(test,))
-    except Exception as error:
-        raise RuntimeError(f"{str(error).partition(' failed with ')[0]} failed with") from None
 
 
 @tries("no-sharding", "Call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
@@ -256,7 +229,6 @@ def overload_in_script(advice):
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
-untried("not-built", "Link torch_cuda with", "needs C++")
 untried("no-kernel", "Run this part with", "needs another build")
 untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("defined-twice", "Leave PyTorch's libraries out of a wheel", "needs another build")

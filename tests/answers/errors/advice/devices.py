@@ -1,6 +1,5 @@
 """Texts about devices, layouts and dtypes, and about what a kernel itself refuses."""
 
-import io
 import types
 
 import torch
@@ -59,15 +58,6 @@ untried("mixed-devices", "does not move a layer that is created in `forward`", S
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
 untried("no-kernel", "In a C++ program with a libtorch for CUDA", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode, create the module on the device", SECOND)
-
-
-@tries("not-built", "Or keep the tensors on the CPU")
-def device_that_was_not_built(advice):
-    file = io.BytesIO()
-    torch.save(ONE, file)
-    file.seek(0)
-    x = torch.load(file, map_location="cpu")
-    torch.ops.aten._to_copy(x, device="cpu" if advice else "xpu")
 
 
 @tries(

@@ -2,7 +2,6 @@
 
 import torch
 import torch._inductor.config
-from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.trial import tries, untried
@@ -72,18 +71,10 @@ untried("no-library-file", "The text says for which PyTorch or CUDA the package 
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
 
-@tries("function-transform", "leave them out under grad, vjp, jacrev and hessian")
-def checkpoint_under_grad(advice):
-    def f(x):
-        return x.sin().sum() if advice else checkpoint(torch.sin, x, use_reentrant=False).sum()
-
-    assert torch.func.grad(f)(torch.zeros(2)).sum() == 2
-
-
 untried("no-library-file", "needs the folder `lib` of PyTorch in its rpath", "needs a program in C++")
 untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
-untried("no-library-file", "names a folder, such as torch", "needs Windows")
+untried("no-library-file", "names a folder", "needs Windows")
 untried("no-library-file", "Often another program's DLL of the same name", "needs Windows")
 untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
 untried("wrong-arguments", "a result that was not computed, or an argument that the caller left out", "a diagnosis")

@@ -77,7 +77,7 @@ def mesh():
     "no-sharding",
     "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
     "or the DTensor, `x.to_local()`",
-    "call it under `torch.distributed.tensor.experimental.implicit_replication()`",
+    "implicit_replication()`",
 )
 def plain_beside_distributed(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor

@@ -91,13 +91,6 @@ def checkpoint_of_frozen_inputs(advice):
     checkpoint(layer, torch.ones(1, 2), use_reentrant=not advice).sum().backward()
 
 
-@tries("no-device-module", "run the model with tensors that have data", until="2.4")
-def autocast_of_meta_tensors(advice):
-    x = torch.ones(2, device="cpu" if advice else "meta")
-    with torch.autocast(x.device.type, dtype=torch.bfloat16):
-        x + x
-
-
 @tries("no-strides", "Convert it before the call: `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()

@@ -208,14 +208,6 @@ def named_tensor(advice):
     assert x.nonzero().shape == (0, 2)
 
 
-class Foreign(torch.Tensor):
-    """A tensor of a device that this build does not have."""
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        return NotImplemented
-
-
 MPS = "needs a build with MPS or XPU"
 untried("no-kernel", "if some are on another device, PyTorch may choose", "needs a second device with data")
 untried("no-kernel", "Before the call, load the library that the files describe", "the user's own library")
