@@ -10,7 +10,7 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,10 +20,11 @@ from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import AppFocus, DescendantFocus
-from textual.filter import LineFilter, Monochrome, NoColor
+from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
 from textual.theme import BUILTIN_THEMES
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input
 
 from dispatch_cli.engine.state import State
@@ -53,6 +54,12 @@ TO_SAVE = "(w writes this file)"
 """Remark of a command line that names the changes while they are not saved."""
 
 
+class ExploreScreen(Screen[None]):
+    """The screen. textual would paint all of it when the focus moves; widgets paint themselves then."""
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+
 class ExploreApp(App[None]):
     """The explorer of a state."""
 
@@ -66,8 +73,6 @@ class ExploreApp(App[None]):
     .-narrow TablePane > .below { height: 4; }
     ToastRack { margin-bottom: 4; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; }
-    ExploreApp:nocolor .input--cursor { text-style: reverse; }
-    ExploreApp:nocolor .input--placeholder { text-style: dim; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-middle"), (WIDE, "-wide")]  # noqa: RUF012  (textual's way)
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -141,11 +146,6 @@ class ExploreApp(App[None]):
         """textual's. Names and texts of files can be in any message: it is never markup, and safe to print."""
         super().notify(safe_lines(message), title=title, severity=severity, timeout=timeout, markup=False)
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """textual's. NO_COLOR leaves the terminal's own colours; textual makes greys, which say little."""
-        filters = super().get_line_filters()
-        return [*(old for old in filters if not isinstance(old, Monochrome)), NoColor()] if self.no_color else filters
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """textual's. Keys for changes are there when they have something to do. Where a text is typed, the key of the
         search is a letter; a screen in front keeps all keys.
@@ -161,6 +161,9 @@ class ExploreApp(App[None]):
             return False
         tried = self.session.whatif
         return {"undo": tried.can_undo, "redo": tried.can_redo, "write": bool(tried.changes)}[action]
+
+    def get_default_screen(self) -> Screen[Any]:
+        return ExploreScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         yield self.tabs
@@ -418,7 +421,7 @@ class ExploreApp(App[None]):
         from dispatch_cli.explore.help import help_blocks
         from dispatch_cli.explore.views.screens import DocumentScreen
 
-        blocks = help_blocks(type(self), self.stage.front_view, self.session.trace is not None)
+        blocks = help_blocks(self, self.stage.front_view, self.session.trace is not None)
         self.push_screen(DocumentScreen("Help: esc closes", blocks))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:

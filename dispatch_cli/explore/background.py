@@ -51,7 +51,7 @@ class Background:
         number, self.busy = self._number, True
 
         def step(text: str) -> None:
-            if number != self._number or not self._view.call_later(self._tell, number, report, text):
+            if number != self._number or not self._view.call_later(self._take, number, True, report, text):
                 raise Stopped
 
         def run() -> None:
@@ -60,9 +60,9 @@ class Background:
             except Stopped:
                 return
             except Exception as error:  # the view shows it
-                self._view.call_later(self._finish, number, failed, error)
+                self._view.call_later(self._take, number, False, failed, error)
             else:
-                self._view.call_later(self._finish, number, done, result)
+                self._view.call_later(self._take, number, False, done, result)
 
         threading.Thread(target=run, name="dispatch-cli explore", daemon=True).start()
 
@@ -71,13 +71,10 @@ class Background:
         self._number += 1
         self.busy = False
 
-    def _tell(self, number: int, report: Callable[[str], object], text: str) -> None:
-        if number == self._number and self.busy:
-            report(text)
-
-    def _finish(self, number: int, take: Callable[[Result], object], result: Result) -> None:
+    def _take(self, number: int, busy: bool, take: Callable[[Result], object], result: Result) -> None:
+        """Pass on what the current work has found. busy: it goes on."""
         if number == self._number:
-            self.busy = False
+            self.busy = busy
             take(result)
 
 

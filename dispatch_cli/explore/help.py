@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
 from dispatch_cli.explore.operators.catalogue import CALLED, OWN
 from dispatch_cli.explore.operators.operator_list import OperatorList
+from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.panes import PANES, panes_of
 from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import MARK
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind
 
-_NAMED = {"question_mark": "?", "slash": "/", "escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _OF_TEXTUAL = (
     ("tab, shift+tab", "To the next part of the screen, or the one before"),
     ("ctrl+p", "Command palette: find a view, an action or a theme by its name"),
@@ -43,7 +44,7 @@ HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-def help_blocks(app: type[DOMNode], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
+def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
     """The keys of the application, the list and the view in front. has_trace: a recording of a program is shown."""
     for title, rows in _sections(app, pane, has_trace):
         yield Paragraph(title, kind=ParagraphKind.SECTION)
@@ -51,20 +52,20 @@ def help_blocks(app: type[DOMNode], pane: Pane | None, has_trace: bool = False) 
         yield Gap()
 
 
-def _sections(app: type[DOMNode], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
+def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
     if pane is not None:
-        keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(type(node)))
+        keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(app, type(node)))
         yield f"Keys in the view “{pane.TITLE}”", (*keys,)
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
     titles = {entry.title for entry in PANES}
-    yield "Keys everywhere", (*(row for row in key_rows(app) if row[1] not in titles), *_OF_TEXTUAL)
+    yield "Keys everywhere", (*(row for row in key_rows(app, type(app)) if row[1] not in titles), *_OF_TEXTUAL)
     yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
-    yield "Keys in the list of operators", key_rows(OperatorList)
+    yield "Keys in the list of operators", (*key_rows(app, OperatorList), *key_rows(app, Operators)[-1:])
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 
 
-def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
+def key_rows(app: App[None], kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
     """The keys of a class of ours, and what they do; keys for the same on one row."""
     rows: dict[tuple[str, str], list[str]] = {}
     bound: set[str] = set()
@@ -73,7 +74,7 @@ def key_rows(kind: type[DOMNode]) -> tuple[tuple[str, str], ...]:
             bindings = list(Binding.make_bindings(ancestor.__dict__.get("BINDINGS", ())))
             for binding in bindings:
                 if binding.description and binding.key not in bound:
-                    shown = binding.key_display or _NAMED.get(binding.key, binding.key)
-                    rows.setdefault((binding.action, binding.tooltip or binding.description), []).append(shown)
+                    row = rows.setdefault((binding.action, binding.tooltip or binding.description), [])
+                    row.append(app.get_key_display(binding))
             bound.update(binding.key for binding in bindings)
     return tuple((", ".join(keys), text) for (_, text), keys in rows.items())

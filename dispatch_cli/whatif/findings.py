@@ -41,9 +41,6 @@ class Touched(NamedTuple):
     operators: frozenset[OperatorName] = frozenset()
     keys: frozenset[str] = frozenset()
 
-    def __or__(self, other: Touched) -> Touched:
-        return Touched(self.operators | other.operators, self.keys | other.keys)
-
 
 class FindingsEffect(NamedTuple):
     """The findings that come and go with changes."""

@@ -19,9 +19,8 @@ from dispatch_cli.model.changes.change import (
     with_added,
 )
 from dispatch_cli.model.changes.history_editor import change_history
-from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
+from dispatch_cli.model.changes.registration_names import RegistrationIndex
 from dispatch_cli.model.declarations import Declarations, Fallback, Implement
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.whatif.additions import addition_places
 from dispatch_cli.whatif.findings import FindingsEffect, Touched, findings_effect, takes_long
 from dispatch_cli.whatif.written import FIRST_SECTION, change_places
@@ -32,7 +31,7 @@ class TriedChanges:
 
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. declared: with all changes.
-    touched: what each change can concern. before: the version without the last change; None where there is none.
+    touched: what the changes can concern. before: the version without the last change; None where there is none.
     """
 
     def __init__(self, original: State, changes: tuple[Change, ...], path: str) -> None:
@@ -50,46 +49,33 @@ class TriedChanges:
         self.state = rerun(original, self.declared) if changes else original
         if self.declared.changes is not None and original.declarations.changes is None and len(others) == len(changes):
             self.state.unchanged = original
-        self.touched: tuple[Touched, ...] = ()
+        self.touched = Touched()
         self.before: TriedChanges | None = None
 
     def follow(self, before: TriedChanges) -> None:
-        """Note what the last change can concern. before: the version that does not have it."""
-        self.before = before
-        self.touched = (*before.touched, before.touched_by(self.changes[-1]))
-
-    def touched_by(self, change: Change) -> Touched:
-        """Extent of a further change."""
-        covered = self.original.dispatcher.universe.covered_by
+        """Note what the changes can concern. before: the version that does not have the last one."""
+        self.before, change = before, self.changes[-1]
         operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
-        return Touched(keys=frozenset(covered(key))) if operator is None else Touched(frozenset((operator,)))
+        if operator is None:
+            covered = self.original.dispatcher.universe.covered_by(key)
+            self.touched = before.touched._replace(keys=before.touched.keys | {*covered})
+        else:
+            self.touched = before.touched._replace(operators=before.touched.operators | {operator})
 
     @cached_property
     def names(self) -> RegistrationIndex:
         """Registrations that a further change can name."""
         return RegistrationIndex(self.added, self.original.source)
 
-    def registered(self, operator: OperatorName | None, python: bool) -> list[NamedRegistration]:
-        """The registrations that a further change can name."""
-        return self.names.of(operator, python)
-
-    @cached_property
-    def all_touched(self) -> Touched:
-        """Extent of all changes together."""
-        touched = Touched()
-        for part in self.touched:
-            touched |= part
-        return touched
-
     @cached_property
     def findings(self) -> FindingsEffect:
         """The findings that come and go."""
-        return findings_effect(self.original, self.state, self.all_touched) if self.changes else FindingsEffect()
+        return findings_effect(self.original, self.state, self.touched) if self.changes else FindingsEffect()
 
     @cached_property
     def takes_long(self) -> bool:
         """True if finding `findings` takes so long that nobody should wait for it."""
-        return bool(self.changes) and takes_long(self.state, self.all_touched)
+        return bool(self.changes) and takes_long(self.state, self.touched)
 
 
 def exact(change: Change, now: TriedChanges) -> Change:

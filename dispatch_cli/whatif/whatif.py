@@ -49,8 +49,8 @@ class WhatIf:
         return self._now.changes
 
     @property
-    def touched(self) -> tuple[Touched, ...]:
-        """Extent of each change, so that the work of a comparison can be counted before."""
+    def touched(self) -> Touched:
+        """Extent of the changes, so that the work of a comparison can be counted before."""
         return self._now.touched
 
     def apply(self, *changes: Change) -> None:
@@ -67,7 +67,7 @@ class WhatIf:
         gone = changes.pop(number - 1)
         if isinstance(gone, Addition):
             place = self._now.places[sum(isinstance(change, Addition) for change in changes[: number - 1])]
-            there = self._now.registered(gone.operator, isinstance(gone.kernel, str))
+            there = self._now.names.of(gone.operator, isinstance(gone.kernel, str))
             name = next(registration.name for registration in there if registration.span == place.kernel)
             changes = [*without_registration(changes, name)]
         self._go_to(tuple(changes))
@@ -99,7 +99,7 @@ class WhatIf:
         return text_of(self.changes, self._now.names)
 
     def write(self, path: str | None = None) -> str:
-        """Write the changes to a file, whole or not at all; its name.
+        """Write the changes to a file; its name.
 
         path: by default that of before. A file that is there is replaced only if all of it was written here.
         Errors: CannotSave, also for a file that the state was made from.
@@ -133,7 +133,7 @@ class WhatIf:
 
     def search(self) -> Callable[[], FindingsEffect]:
         """A function that looks for these findings, and may run in a thread: it uses states of its own."""
-        copies, touched = self.copies(), self._now.all_touched
+        copies, touched = self.copies(), self._now.touched
         return lambda: findings_effect(*copies(), touched)
 
     def copies(self) -> Callable[[], tuple[State, State]]:
@@ -154,7 +154,7 @@ class WhatIf:
 
         Their names are those that a further change can have.
         """
-        names = {registration.identity: registration.name for registration in self._now.registered(operator, python)}
+        names = {registration.identity: registration.name for registration in self._now.names.of(operator, python)}
         now = RegistrationIndex(self._now.declared, self.original.source).of(operator, python)
         return [registration._replace(name=names[registration.identity]) for registration in now]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -84,7 +83,7 @@ def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
 
 
 def save(text: str, path: str, before: str | None = None) -> None:
-    """Write a file, whole or not at all. before: what was written there last; None where nothing was.
+    """Write a file. before: what was written there last; None where nothing was.
 
     Errors: CannotSave, also for an input and for a file that somebody else has written.
     """
@@ -95,7 +94,7 @@ def save(text: str, path: str, before: str | None = None) -> None:
         if os.path.lexists(path) and not (target.is_file() and _holds(target, before)):
             why = "exists, and was not written here" if before is None else "was changed since it was written here"
             raise CannotSave(f"cannot write {path}: the file {why}; move it away, and write again")
-        _replace(target, text)
+        target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CannotSave(f"cannot write {path}: {error.strerror or error}") from None
 
@@ -107,24 +106,6 @@ def _holds(target: Path, text: str | None) -> bool:
     data = text.encode()
     with target.open("rb") as file:
         return file.read(len(data) + 1) == data
-
-
-def _replace(target: Path, text: str) -> None:
-    number, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 class ChangesFile:
@@ -147,10 +128,8 @@ class ChangesFile:
         return other
 
     def write(self, changes: tuple[Change, ...], text: str, path: str | None = None) -> str:
-        """Write changes, whole or not at all; the file's name. Errors: CannotSave, also for an input."""
+        """Write changes; the file's name. Errors: CannotSave, also for an input."""
         path = self.path if path is None else path
-        if not os.path.isabs(path) and not _has_directory():  # noqa: PTH117
-            raise CannotSave(f"cannot write {path}: the working directory is not there any more")
         if any(_is_same(path, other) for other in self._inputs):
             raise CannotSave(f"cannot write {path}: it is an input")
         save(text, path, self._texts.get(path))
@@ -165,14 +144,6 @@ def _free_name(inputs: Sequence[str]) -> str:
     return next(
         name for name in names if not os.path.lexists(name) and not any(_is_same(name, file) for file in inputs)
     )
-
-
-def _has_directory() -> bool:
-    try:
-        os.getcwd()  # noqa: PTH109
-    except OSError:
-        return False
-    return True
 
 
 def _is_same(path: str, other: str) -> bool:

@@ -25,7 +25,7 @@ from dispatch_cli.explore.answers.differences import (
     old_state,
     olds,
 )
-from dispatch_cli.explore.answers.findings import findings_answer, original_search, state_to_check
+from dispatch_cli.explore.answers.findings import findings_search
 from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.panes.coverage import coverage_answer, overview_answer
 from dispatch_cli.explore.panes.keys import key_answer, keys_answer, registered_answer
@@ -55,7 +55,7 @@ def session(request: pytest.FixtureRequest) -> Session:
 
 
 def test_findings(session: Session) -> None:
-    assert_prints(findings_answer(session))
+    assert_prints(findings_search(session)(None))
 
 
 def test_keys(session: Session) -> None:
@@ -118,11 +118,11 @@ def test_with_what_is_being_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     session.whatif.apply(Addition(name, "AutogradPrivateUse1", Kernel("tried")))
     effect = session.whatif.search()()
     session.whatif.write()
-    answer = findings_answer(session, state_to_check(session))
+    answer = findings_search(session)(None)
     assert_prints(answer)
-    assert_prints(original_search(session)(lambda *_: None))
+    assert_prints(findings_search(session, original=True)(None))
     plain = loaded(str(EXAMPLES / FILE))
-    before = {finding.fingerprint for finding in findings_answer(plain).report.findings}
+    before = {finding.fingerprint for finding in findings_search(plain)(None).report.findings}
     new = [entry.finding.message for entry in answer.report.findings if entry.fingerprint not in before]
     assert sorted(finding.message for finding in effect.new) == sorted(new) != []
     assert_prints(coverage_answer(session, "PrivateUse1"))
@@ -146,12 +146,12 @@ def test_findings_over_an_assumed_state(tmp_path: Path, monkeypatch: pytest.Monk
     )
     with click.Context(explore):
         session = Session(load_state(SourceOptions((".",), (), None, ())), (".",))
-    findings = assert_prints(original_search(session)(lambda *_: None))["findings"]
+    findings = assert_prints(findings_search(session, original=True)(None))["findings"]
     severities = {finding["check"]: finding["severity"] for finding in findings}
     assert severities["dangling-implementation"] == "info" and severities["refused-registration"] == "warning"
     session.whatif.apply(Addition(OperatorName.parse("aten::mm"), "AutogradPrivateUse1", Kernel("tried")))
     session.whatif.write()
-    assert_prints(findings_answer(session))
+    assert_prints(findings_search(session)(None))
 
 
 def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_what_the_project_says_of_the_checks(tmp_path: Path, monkeypatch: pytest
     assert known.exit_code == 0, known.stderr
     session = loaded("decl.yaml")
     session.checks = check_setup(SourceOptions(("decl.yaml",), (), None, ()))
-    answer = findings_answer(session)
+    answer = findings_search(session)(None)
     assert_prints(answer)
     assert answer.report.baseline.known == 2
     assert "no-autocast-fallback" not in {check.id for check in answer.report.checks}

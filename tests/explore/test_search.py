@@ -1,4 +1,4 @@
-"""Operators that a search finds, in their order, and the nearest where it finds none; likely keys."""
+"""Operators that a search finds, in their order, and the nearest where it finds none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from dispatch_cli.api import load_state
-from dispatch_cli.explore.answers.changes import likely_keys
 from dispatch_cli.explore.operators.catalogue import Catalogue
 from dispatch_cli.explore.operators.fuzzy import Matcher, matched, nearest
 from tests.cli.support import call
@@ -35,12 +33,6 @@ def test_what_is_found(query: str) -> None:
     for name in list(names)[:50]:
         letters = [name[at].lower() for at in matched(name, query)]
         assert all(is_in(word, "".join(letters)) for word in query.split())
-
-
-def test_typing_on_finds_the_same_as_asking_at_once() -> None:
-    matcher, whole = Matcher(NAMES), "linalgnorm"
-    for end in [*range(1, len(whole) + 1), 4, 2]:
-        assert matcher.find(whole[:end]) == Matcher(NAMES).find(whole[:end])
 
 
 @pytest.mark.parametrize(
@@ -103,11 +95,3 @@ def test_a_long_search_takes_no_longer(query: str) -> None:
     with counted() as steps, ends():
         nearest(names, query)
     assert 0 < steps[0] < 50 * len(names)
-
-
-def test_keys_of_the_files_come_before_all_others() -> None:
-    """Then those at which most operators of PyTorch have a kernel."""
-    state = load_state(["examples/scenarios/01_composite_override.yaml"])
-    first, *others = likely_keys(state, True)
-    assert first.key == "PrivateUse1"
-    assert [key.operators for key in others] == sorted((key.operators for key in others), reverse=True)

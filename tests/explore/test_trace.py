@@ -141,7 +141,7 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         await shown_in(app, pilot)
         await pilot.press("o")
         await until(pilot, lambda: app.operators.list.has_focus)
-        assert app.operators.filters.marked is Marked.CALLED
+        assert app.operators.list.marked is Marked.CALLED
         listed = {app.catalogue.entries[number].name for number in app.operators.list.listed}
         assert listed == {*recorded_counts(OWN)}
         line = next(line for line in screen_text(app).splitlines() if "aten::copy_" in line)

@@ -19,12 +19,9 @@ from dispatch_cli.answers.resolve.document import call_keys_document
 from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHigherOrderReport
 from dispatch_cli.answers.resolve.report import ResolveReport, StepReport
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.engine.call.kernels.callees import called_by
-from dispatch_cli.engine.call.trace import Does
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
@@ -122,42 +119,30 @@ def _thread_arguments(draft: Draft) -> Iterator[str]:
     yield from (word for text in draft.contexts for word in ("--context", text))
 
 
-def called_operator(state: State, name: OperatorName, step: StepReport) -> OperatorName | None:
-    """The operator that a composite kernel is known to call."""
-    kernel = step.hop.live.kernel
-    if step.hop.does not in (Does.ENDS, Does.DECOMPOSES) or kernel is None:
-        return None
-    definition = state.dispatcher.operator(name).definition
-    return called_by(state.dispatcher, name, () if definition is None else definition.tags, kernel.debug)
-
-
 def _request(spot: Spot, draft: Draft) -> CallRequest:
     operator = spot.higher_order or str(spot.operator)
     return CallRequest(operator, draft.tensors, draft.options, draft.keyset, draft.contexts)
 
 
 class CallTarget(NamedTuple):
-    """Target that a line opens: a slot, or another operator. span: the place of the kernel there."""
+    """Slot that a line opens. span: the place of the kernel there."""
 
-    key: str | None = None
-    operator: OperatorName | None = None
+    key: str
     span: Span | None = None
 
 
 def target_of(item: object) -> CallTarget | None:
     """Target of a row, a fact or a paragraph; None if it opens nothing."""
     link = item.link if isinstance(item, Fact | Paragraph) else item
-    if isinstance(link, CallTarget):
-        return link
     if isinstance(link, StepReport):
-        return CallTarget(link.hop.slot, span=link.entry.span)
+        return CallTarget(link.hop.slot, link.entry.span)
     if isinstance(link, HigherOrderStep):
         impl, key = link.hop.impl, link.hop.key
         # a higher-order operator has no such slot
-        return None if key == UNDEFINED else CallTarget(key, span=None if impl is None else impl.span)
+        return None if key == UNDEFINED else CallTarget(key, None if impl is None else impl.span)
     if not isinstance(link, KeyOutcome) or (link.key == UNDEFINED and isinstance(link.entry, HigherOrderRow)):
         return None
-    return CallTarget(link.key, span=link.entry.span)
+    return CallTarget(link.key, link.entry.span)
 
 
 def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]:
@@ -174,16 +159,11 @@ def refusal(problems: Sequence[Problem], draft: Draft | None) -> Iterator[Block]
     yield Gap()
 
 
-def call_blocks(state: State, report: CallAnswered) -> Iterator[Any]:
-    """The document of a call, and the operators that its kernels are known to call."""
+def call_blocks(report: CallAnswered) -> Iterator[Any]:
+    """The document of a call."""
     if isinstance(report, ResolveHigherOrderReport):
-        yield from resolve_higher_order.document(report, full=True)
-        return
-    yield from resolve.document(report, full=True)
-    for step in report.steps:
-        if (called := called_operator(state, OperatorName.parse(report.operator), step)) is not None:
-            words = Run(f"{step.hop.slot} calls "), Run(str(called), Tone.KERNEL)
-            yield Paragraph(words, link=CallTarget(operator=called))
+        return resolve_higher_order.document(report, full=True)
+    return resolve.document(report, full=True)
 
 
 def key_blocks(state: State, report: CallKeysReport | KeyReport | KeySetReport) -> Iterator[Block]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -21,15 +20,13 @@ from dispatch_cli.answers.table.registrations.report import (
     backend_fallbacks_report,
     order_report,
 )
-from dispatch_cli.engine.history import all_declarations
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.differences import Old, sides_of
 from dispatch_cli.explore.answers.table import exact, operator_glob, whole
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import change_text
-from dispatch_cli.model.changes.change import Change, key_of
+from dispatch_cli.model.changes.change import Change
 from dispatch_cli.model.changes.registration_names import NamedRegistration
-from dispatch_cli.model.declarations import Fallback, Implement
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -88,34 +85,11 @@ def registrations_answer(
     return PaneAnswer(report, command)
 
 
-class LikelyKey(NamedTuple):
-    """A dispatch key. operators: how many have a kernel there."""
-
-    key: str
-    operators: int
-
-
-def likely_keys(state: State, aliases: bool) -> list[LikelyKey]:
-    """The keys at which something can be registered: those of the files' registrations first, then those at which most
-    operators have a kernel.
-
-    aliases: whether alias keys are among them.
-    """
-    dispatcher, universe = state.dispatcher, state.dispatcher.universe
-    steps = all_declarations(state).steps
-    of_files = Counter(
-        step.dispatch_key if isinstance(step, Fallback) else key_of(step)
-        for step in steps
-        if isinstance(step, Implement | Fallback)
-    )
-    kernels = Counter[str]()
-    # operators with equal sets of keys are counted together
-    for bits, count in Counter(dispatcher.shape(name)[0] for name in dispatcher).items():
-        for key in dispatcher.keys_in(bits):
-            kernels[key] += count
-    keys = [key for key in universe.ids if key in universe.parseable]
-    keys = [key for key in keys if key in universe.slot or (aliases and key in universe.aliases)]
-    return [LikelyKey(key, kernels[key]) for key in sorted(keys, key=lambda key: (-of_files[key], -kernels[key]))]
+def possible_keys(state: State, aliases: bool) -> list[str]:
+    """The keys at which something can be registered. aliases: whether alias keys are among them."""
+    universe = state.dispatcher.universe
+    keys = (key for key in universe.ids if key in universe.parseable)
+    return [key for key in keys if key in universe.slot or (aliases and key in universe.aliases)]
 
 
 def wanted_diff(session: Session) -> WantedDiff | None:
@@ -127,9 +101,8 @@ def wanted_diff(session: Session) -> WantedDiff | None:
     if sides is None:
         return None
     touched = session.whatif.touched
-    names = sorted({name for change in touched for name in change.operators}, key=str)
-    is_of_all = len(names) > MOST_NAMED or any(change.keys for change in touched)
-    return WantedDiff(sides, () if is_of_all else tuple(names))
+    is_of_all = len(touched.operators) > MOST_NAMED or bool(touched.keys)
+    return WantedDiff(sides, () if is_of_all else tuple(sorted(touched.operators, key=str)))
 
 
 class MadeChange(NamedTuple):

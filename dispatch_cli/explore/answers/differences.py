@@ -81,14 +81,12 @@ def _bases_in(options: tuple[str, ...]) -> tuple[str, ...]:
 def _without_base(options: tuple[str, ...]) -> tuple[str, ...]:
     """Options without --base and --universe, which count for files alone."""
     kept: list[str] = []
-    skipped = False
-    for text in options:
-        if skipped:
-            skipped = False
-        elif text in ("--base", "--universe"):
-            skipped = True
+    words = iter(options)
+    for word in words:
+        if word in ("--base", "--universe"):
+            next(words)
         else:
-            kept.append(text)
+            kept.append(word)
     return tuple(kept)
 
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain import higher_order_document as explain_higher_order
 from dispatch_cli.answers.explain.advice_report import Change
-from dispatch_cli.answers.explain.adviser import Steps, slot_advice_steps
+from dispatch_cli.answers.explain.adviser import slot_advice
 from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report, explain_slot, report_on
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, RuleState
 from dispatch_cli.answers.shared.slot_row import Folded, TableRow
+from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.switch import name_text
 from dispatch_cli.model.changes.change import RegistrationName, Removal
@@ -111,12 +112,11 @@ def lacks_advice(answer: PaneAnswer) -> bool:
     return isinstance(answer.report, ExplainReport) and isinstance(answer.report.what, SlotExplanation)
 
 
-def advice_steps(session: Session, spot: Spot, answer: PaneAnswer) -> Steps[PaneAnswer]:
-    """The complete answer for one that lacks advice, in steps, after each of which the state is as it was."""
-    report = answer.report
+def with_advice(state: State, spot: Spot, answer: PaneAnswer) -> PaneAnswer:
+    """The complete answer for one that lacks advice. state: a snapshot, on which changes are tried."""
     assert spot.operator is not None and spot.key is not None, "they have been explained"
-    advice = yield from slot_advice_steps(session.state, spot.operator, spot.key)
-    return answer._replace(report=replace(report, what=report.what._replace(advice=advice)))
+    advice = slot_advice(state, spot.operator, spot.key)
+    return answer._replace(report=replace(answer.report, what=answer.report.what._replace(advice=advice)))
 
 
 def _of_higher_order(session: Session, name: str, key: str) -> PaneAnswer | None:

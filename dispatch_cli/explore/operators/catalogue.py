@@ -125,15 +125,14 @@ class Catalogue:
 
 def tried_operators(session: Session) -> frozenset[str]:
     """The operators that a change on trial is about; a backend fallback is about none of its own."""
-    touched = session.whatif.touched if session.has_tried else ()
-    return frozenset(str(name) for change in touched for name in change.operators)
+    return frozenset(map(str, session.whatif.touched.operators)) if session.has_tried else frozenset()
 
 
 def original_findings(session: Session) -> Callable[[Step], FindingCounts]:
     """A function that gives the findings of the state without changes, and may run in a thread."""
-    from dispatch_cli.explore.answers.findings import original_search
+    from dispatch_cli.explore.answers.findings import findings_search
 
-    search = original_search(session)
+    search = findings_search(session, original=True)
 
     def find(step: Step) -> FindingCounts:
         report: FindingsReport = search(lambda *_: step("")).report

@@ -29,8 +29,6 @@ class Matcher:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
-        self._last = ""
-        self._matches: list[int] = [*range(len(names))]
 
     @cached_property
     def _lower(self) -> list[str]:
@@ -40,18 +38,11 @@ class Matcher:
         """The numbers of the names that match, best first; all, in their order, where nothing is asked."""
         globs, words = _globs(query), words_of(query)
         if globs:
-            self._last = ""
             chosen = [self._globbed(glob) for glob in globs]
             numbers = [number for number, name in enumerate(self.names) if all(name in group for group in chosen)]
             return self._ranked(numbers, words) if words else numbers
-        if not words:
-            self._last, self._matches = "", [*range(len(self.names))]
-            return self._matches
-        # what matches a longer query matched the shorter one
-        narrowed = bool(self._last) and _normal(query).startswith(self._last)
-        self._matches = self._ranked(self._matches if narrowed else range(len(self.names)), words)
-        self._last = _normal(query)
-        return self._matches
+        everything = range(len(self.names))
+        return self._ranked(everything, words) if words else [*everything]
 
     def _globbed(self, glob: str) -> frozenset[str]:
         """The names that a glob chooses; those without a namespace are of higher-order operators."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator
 from dispatch_cli.explore.operators.catalogue import OWN, Catalogue, Marked
@@ -32,20 +30,17 @@ class OperatorList(LinesView):
     MARKS = ("", "")
     BLURRED_CURSOR = "reverse"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right,l", "open", "Open", tooltip="Open the operator in the view beside"),
-        Binding("f", "filter", "Filter", tooltip="Filter the list: the next of the marks above it"),
+        Binding("enter", "open", "Open", tooltip="Open the operator in the view beside"),
+        Binding("right,l", "open", "Open", tooltip="Open the operator in the view beside", show=False),
     ]
 
-    class FilterAsked(Message):
-        """The next filter is to be taken."""
-
-    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002  (textual's name)
+    def __init__(self, catalogue: Catalogue, marked: Marked, *, id: str | None = None) -> None:  # noqa: A002
+        """marked: of the operators that are listed first."""
         super().__init__(id=id)
         self.catalogue = catalogue
         self.query_text = ""
-        self.marked = Marked.ALL
-        self.listed: Sequence[int] = catalogue.find("")
-        self._shapes: dict[tuple[int, int], Counter[str]] = {}
+        self.marked = marked
+        self.listed: Sequence[int] = catalogue.find("", marked)
         self.near = ""  # what comes first where the query finds nothing good, in a few words
 
     @property
@@ -73,7 +68,6 @@ class OperatorList(LinesView):
     def renew(self, catalogue: Catalogue) -> None:
         """Show the operators of another state; the cursor stays on its operator, where that is there."""
         entry, self.catalogue = self.entry, catalogue
-        self._shapes.clear()
         self._show_found(entry)
 
     def marks_changed(self) -> None:
@@ -87,14 +81,6 @@ class OperatorList(LinesView):
         if number in self.listed:
             with self.prevent(self.Moved):
                 self.move_to(self.listed.index(number))
-
-    def begin_with(self, marked: Marked) -> None:
-        """Begin with the operators of a mark."""
-        self.marked = marked
-        self._show_found(None)
-
-    def action_filter(self) -> None:
-        self.post_message(self.FilterAsked())
 
     # the lines
 
@@ -130,35 +116,17 @@ class OperatorList(LinesView):
         """The name with what the query finds in it; where it is too long, without a part."""
         hits = set(matched(entry.name, self.query_text)) if self.query_text.strip() else set()
         plain = Tone.DIM if entry.higher_order else Tone.PLAIN
-        shown = _cut(entry.name, room, self._end(entry.name, room))
-        letters = (("…", False) if at is None else (safe(entry.name[at]), at in hits) for at in shown)
+        letters = (("…", False) if at is None else (safe(entry.name[at]), at in hits) for at in _cut(entry.name, room))
         for is_hit, piece in groupby(letters, key=lambda letter: letter[1]):
             yield Run("".join(text for text, _ in piece), Tone.HEAD if is_hit else plain)
 
-    def _end(self, name: str, room: int) -> int:
-        """The letters that are kept at the end of a long name: so many that no other looks the same, if possible."""
-        ends = [(room - 2) * fifths // 5 for fifths in (3, 4, 2, 5, 1)]
-        for end in ends if len(name) > room else ():
-            if (room, end) not in self._shapes:
-                names = (entry.name for entry in self.catalogue.entries)
-                self._shapes[room, end] = Counter(_shape(name, room, end) for name in names if len(name) > room)
-            if self._shapes[room, end][_shape(name, room, end)] == 1:
-                return end
-        return ends[0]
 
-
-def _cut(name: str, room: int, end: int) -> list[int | None]:
-    """Letters of a name, by number; None for what is left out: the namespace, then a part before the *end* letters."""
+def _cut(name: str, room: int) -> list[int | None]:
+    """Letters of a name, by number; None for what is left out: the namespace, then a part before the end."""
     count, start = len(name), name.rfind("::") + 2 if "::" in name else 0
     if count <= room:
         return [*range(count)]
     if count - start < room:
         return [None, *range(start, count)]
-    if end >= room - 2:
-        return [None, *range(count - room + 1, count)]
+    end = (room - 2) * 3 // 5  # names differ more at their end
     return [None, *range(start, start + room - 2 - end), None, *range(count - end, count)]
-
-
-def _shape(name: str, room: int, end: int) -> str:
-    """The visible part of a long name."""
-    return "".join("…" if at is None else name[at] for at in _cut(name, room, end))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -21,6 +20,7 @@ from dispatch_cli.explore.operators.catalogue import (
     original_findings,
     tried_operators,
 )
+from dispatch_cli.explore.operators.fuzzy import MAX_QUERY
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import TRIED, Session
 from dispatch_cli.explore.views.bars import LinkLine
@@ -42,46 +42,17 @@ class Filters(LinkLine):
 
     DEFAULT_CSS = "Filters { padding: 0 1; color: $text-muted; }"
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        super().__init__()
-        self.catalogue = catalogue
-        self.marked = Marked.ALL
-        self.checking = True
-        self.near = ""
-
-    def on_mount(self) -> None:
-        self.show()
-
-    def note_checking(self, checking: bool) -> None:
-        """Show whether findings are being looked for."""
-        self.checking = checking
-        self.show()
-
-    def note_near(self, near: str) -> None:
-        """Show which names the list has first, in a few words, if a search finds nothing good; empty if it does."""
-        self.near = near
-        self.show()
-
-    def show(self) -> None:
-        """Show the numbers, or what the search may mean."""
-        if self.near:
-            self.update(Content.styled(self.near, "$text-warning"), layout=False)
-            return
-        self.show_links(
-            (
-                *((f"[{text}]", "bold") if mark is self.marked else (f" {text} ", "")),
-                f"app.mark('{mark.name}')",
-            )
-            for mark, text in self._parts()
-        )
-
-    def _parts(self) -> Iterator[tuple[Marked, str]]:
-        for mark in self.catalogue.marks:
-            names = self.catalogue.names(mark)
-            count = len(self.catalogue.entries) if names is None else len(names)
-            of_findings = mark is Marked.FINDINGS
-            text = "" if of_findings and self.catalogue.findings is None else short_number(count)
-            yield mark, f"{_SIGNS[mark]}{text}{'…' if of_findings and self.checking else ''}"
+    def show(self, catalogue: Catalogue, marked: Marked, checking: bool) -> None:
+        """Show the numbers. checking: findings are being looked for."""
+        links = []
+        for mark in catalogue.marks:
+            names, of_findings = catalogue.names(mark), mark is Marked.FINDINGS
+            count = short_number(len(catalogue.entries) if names is None else len(names))
+            text = "" if of_findings and catalogue.findings is None else count
+            text = f"{_SIGNS[mark]}{text}{'…' if of_findings and checking else ''}"
+            style = "bold" if mark is marked else ""
+            links.append((f"[{text}]" if style else f" {text} ", style, f"app.mark('{mark.name}')"))
+        self.show_links(links)
 
 
 class Operators(Vertical):
@@ -96,6 +67,7 @@ class Operators(Vertical):
         Binding("pageup", "list('page', -1)", "Page up", show=False),
         Binding("pagedown", "list('page', 1)", "Page down", show=False),
         Binding("escape", "leave", "To the list", show=False),
+        Binding("f", "filter", "Filter", tooltip="Filter the list: the next of the marks above it"),
     ]
 
     def __init__(
@@ -106,15 +78,14 @@ class Operators(Vertical):
     ) -> None:
         super().__init__(id=id)
         self.session = session
-        self.catalogue = catalogue = self._catalogue()
+        self.catalogue = self._catalogue()
         self._work = Background(self)
-        self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True)
+        self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True, max_length=MAX_QUERY)
         self.input.cursor_blink = False
-        self.filters = Filters(catalogue)
-        self.list = OperatorList(catalogue, id="operator-list")
-        if session.trace is not None:
-            self.filters.marked = Marked.CALLED
-            self.list.begin_with(Marked.CALLED)
+        self.filters = Filters()
+        marked = Marked.ALL if session.trace is None else Marked.CALLED
+        self.list = OperatorList(self.catalogue, marked, id="operator-list")
+        self._checking = True
 
     def _catalogue(self) -> Catalogue:
         """The operators as they are now."""
@@ -129,10 +100,8 @@ class Operators(Vertical):
         """The session has another original state; the checks run anew, and until then findings are marked as before."""
         findings, self.catalogue = self.catalogue.findings, self._catalogue()
         self.catalogue.findings = findings
-        self.filters.catalogue = self.catalogue
         self.list.renew(self.catalogue)
         self.marks_changed()
-        self.filters.show()
         self._check()
 
     def compose(self) -> ComposeResult:
@@ -148,11 +117,7 @@ class Operators(Vertical):
     def search(self) -> None:
         """Look for what is typed now, if that is not done yet."""
         if self.input.value != self.list.query_text:
-            self._search(self.filters.marked)
-
-    def _search(self, marked: Marked) -> None:
-        self.list.search(self.input.value, marked)
-        self.filters.note_near(self.list.near)
+            self.filter(self.list.marked)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -169,29 +134,32 @@ class Operators(Vertical):
         self.input.value = ""
         self.list.focus()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """textual's. In the list, its own keys count, and those of the application."""
-        return self.input.has_focus if action in ("list", "leave") else super().check_action(action, parameters)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """textual's. In the list, its own keys count, and those of the application; f is a letter where one types."""
+        return self.input.has_focus is (action in ("list", "leave"))
 
-    def on_operator_list_filter_asked(self) -> None:
+    def action_filter(self) -> None:
+        """List the operators of the next mark."""
         order = self.catalogue.marks
-        self.filter(order[(order.index(self.filters.marked) + 1) % len(order)])
+        self.filter(order[(order.index(self.list.marked) + 1) % len(order)])
 
     def on_mount(self) -> None:
+        self._show_filters()
         self.set_timer(_CHECKED_AFTER, self._check)
 
     def _check(self) -> None:
         """Look for findings, while everything else goes on."""
-        self.filters.note_checking(True)
+        self._checking = True
+        self._show_filters()
         self._work.start(original_findings(self.session), self._checked, self._not_checked)
 
     def _checked(self, findings: FindingCounts) -> None:
-        self.catalogue.findings = findings
-        self.filters.note_checking(False)
+        self.catalogue.findings, self._checking = findings, False
         self._repaint()
 
     def _not_checked(self, error: Exception) -> None:
-        self.filters.note_checking(False)
+        self._checking = False
+        self._show_filters()
         self.notify(f"{type(error).__name__}: {error}", title="error", severity="error")
 
     def marks_changed(self) -> None:
@@ -201,12 +169,17 @@ class Operators(Vertical):
             self._repaint()
 
     def _repaint(self) -> None:
-        self.filters.show()
         self.list.marks_changed()
-        self.filters.note_near(self.list.near)
+        self._show_filters()
 
     def filter(self, marked: Marked) -> None:
-        """List only operators that are so marked."""
-        self.filters.marked = marked
-        self.filters.show()
-        self._search(marked)
+        """List only operators that are so marked, of those that are searched for."""
+        self.list.search(self.input.value, marked)
+        self._show_filters()
+
+    def _show_filters(self) -> None:
+        """Show what can be listed; where a search finds nothing good, what the list has first instead."""
+        if self.list.near:
+            self.filters.update(Content.styled(self.list.near, "$text-warning"), layout=False)
+        else:
+            self.filters.show(self.catalogue, self.list.marked, self._checking)

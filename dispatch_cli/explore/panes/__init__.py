@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class PaneEntry(NamedTuple):
-    """A view. id: also the name of its module, which has one subclass of `Pane`. key: goes to it from everywhere."""
+    """A view. id: of its module, whose class is called like it. key: goes to it from everywhere."""
 
     id: str
     title: str

@@ -24,7 +24,7 @@ from dispatch_cli.explore.answers.call import (
     target_of,
 )
 from dispatch_cli.explore.panes.call_line import CallLine, call_of, completions, line_of
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.problem import InputError, Problem
@@ -55,7 +55,7 @@ class CallPane(Pane):
         self.problems: tuple[Problem, ...] = ()
         self.shows_keys = False
         self._drafts: dict[Spot, Draft] = {}
-        self._valid: tuple[Spot, bool, Draft, PaneAnswer] | None = None
+        self._answered = Draft()  # the call that has the answer
         self._state = session.state
         self.line = CallLine(session)
         self.following = Static(id="call-words", markup=False)
@@ -68,9 +68,9 @@ class CallPane(Pane):
     def open(self, spot: Spot) -> None:
         """Show the call of an operator that was last described, or a first one."""
         spot = Spot(spot.operator, None, spot.higher_order)
-        if self.session.state is not self._state:  # an answer of another state says nothing of this one
-            self._state, self._valid = self.session.state, None
         asked = self.session.asked.pop(spot, None)
+        if self.session.state is not self._state or spot != self.spot:  # the answer was to another question
+            self._state, self.answer = self.session.state, None
         if asked is not None or spot != self.spot or not self._drafts:
             last, self.spot = self.draft if self._drafts else None, spot
             self._take(asked or self._drafts.get(spot) or first_draft(self.session.state, spot, last))
@@ -117,11 +117,8 @@ class CallPane(Pane):
         return self.spot if higher_order is None else Spot(higher_order=higher_order.name)
 
     def go_to(self, target: Any) -> None:
-        """Go to a slot, or to the operator that a kernel calls."""
-        if target.operator is not None:
-            self.went(Spot(target.operator))
-        else:
-            self.went(self.spot._replace(key=target.key), "slot")
+        """Go to a slot."""
+        self.went(self.spot._replace(key=target.key), "slot")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The line has the call that is answered, in full."""
@@ -129,7 +126,7 @@ class CallPane(Pane):
         self.following.update(Content(""))
         if self.problems:
             self.notify(f"{self.problems[0].message}. The call is as it was before.", severity="warning")
-        self._take(self._valid[2] if self.problems and self._valid is not None else self.draft)
+        self._take(self._answered if self.problems and self.answer is not None else self.draft)
         self.view.focus()
 
     def action_add(self, part: str) -> None:
@@ -150,39 +147,36 @@ class CallPane(Pane):
     def _update(self) -> None:
         """Simulate the call, and show it; what is refused is said, and the last answer stays."""
         try:
-            answer = self._answer(self._asks_keys)
+            if self._asks_keys:
+                answer = keys_answer(self.session, self.draft)
+            else:
+                answer = call_answer(self.session, self.spot, self.draft)
         except InputError as error:
             self._refuse(error.problems)
             return
-        self.problems = ()
-        self._valid = None if answer is None else (self.spot, self._asks_keys, self.draft, answer)
+        self.problems, self.answer, self._answered = (), answer, self.draft
         self._show()
 
     def _refuse(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems
-        if self._valid is not None and self._valid[:2] != (self.spot, self._asks_keys):
-            self._valid = None
         self._show()
 
     def _show(self) -> None:
         self.view.show(self._blocks(), target_of, keep=True)
-        self.answered(None if self._valid is None else self._valid[3])
-
-    def _answer(self, keys: bool) -> PaneAnswer | None:
-        return keys_answer(self.session, self.draft) if keys else call_answer(self.session, self.spot, self.draft)
+        self.answered(self.answer)
 
     def _blocks(self) -> Iterator[Any]:
-        valid, state = self._valid, self.session.state
+        answer = self.answer
         if self.problems:
-            yield from refusal(self.problems, None if valid is None else valid[2])
-        if valid is not None and valid[1]:
-            yield from key_blocks(state, valid[3].report)
-        elif valid is not None:
-            yield from call_blocks(state, valid[3].report)
+            yield from refusal(self.problems, None if answer is None else self._answered)
+        if answer is not None and self._asks_keys:
+            yield from key_blocks(self.session.state, answer.report)
+        elif answer is not None:
+            yield from call_blocks(answer.report)
         elif not self.problems:
             yield from nothing_asked()
 
     def action_switch(self) -> None:
         """Show the key set of the call, or the call."""
-        self.shows_keys = not self.shows_keys
+        self.shows_keys, self.answer = not self.shows_keys, None
         self._update()

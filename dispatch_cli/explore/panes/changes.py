@@ -9,13 +9,12 @@ from textual.binding import Binding, BindingType
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.changes import (
     KernelChoice,
-    LikelyKey,
     MadeChange,
     changes_document,
     kernel_choices,
-    likely_keys,
     named_kernel,
     opened_by,
+    possible_keys,
     registrations_answer,
     wanted_diff,
 )
@@ -30,10 +29,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.whatif.findings import FindingsEffect
 
-_KEYS: tuple[Column[LikelyKey], ...] = (
-    Column("key", lambda row, _: row.key),
-    Column("operators there", lambda row, _: f"{row.operators:,}" if row.operators else "", right=True),
-)
+_KEYS: tuple[Column[str], ...] = (Column("key", lambda row, _: row),)
 
 
 class ChangesPane(Pane):
@@ -171,12 +167,11 @@ class ChangesPane(Pane):
         if owner is None and not self._of_fallbacks:
             self.notify("Choose an operator.")
             return
-        keys = likely_keys(self.session.original, aliases=owner is not None)
+        keys = possible_keys(self.session.original, aliases=owner is not None)
         whose = "the backend fallback" if owner is None else str(owner)
-        here = next((row for row in keys if row.key == self.spot.key), None)
         self.app.push_screen(
-            Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), here),
-            lambda row: None if row is None else self._choose_kernel(owner, row.key),
+            Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), self.spot.key),
+            lambda key: None if key is None else self._choose_kernel(owner, key),
         )
 
     def _choose_kernel(self, owner: OperatorName | None, key: str) -> None:
@@ -187,5 +182,4 @@ class ChangesPane(Pane):
             if choice is not None:
                 self.try_out(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
 
-        own = named_kernel
-        self.app.push_screen(Choose(f"What is registered at {key}", table, own=own), take)
+        self.app.push_screen(Choose(f"What is registered at {key}", table, own=named_kernel), take)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from asyncio import sleep
 from collections.abc import Iterable
-from time import perf_counter
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
 
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain import higher_order_document as explain_higher_order
@@ -17,14 +16,15 @@ from dispatch_cli.answers.explain.rule_steps import Concerned
 from dispatch_cli.explore.answers.slot import (
     ToSlot,
     ToSwitchedOff,
-    advice_steps,
     is_by_rule,
     lacks_advice,
     leads_to,
     slot_answer,
     slot_blocks,
+    with_advice,
 )
 from dispatch_cli.explore.answers.table import with_key
+from dispatch_cli.explore.background import snapshot
 from dispatch_cli.explore.session import PaneAnswer, Spot
 from dispatch_cli.explore.switch import filling, switched_off
 from dispatch_cli.explore.views.pane import Pane
@@ -36,8 +36,6 @@ _SWITCHES = (
     "Switch the registration under the cursor off, or on again; on any other line, the one that fills the slot; a "
     "backend fallback, for all operators"
 )
-STEP = 0.015
-"""Seconds after which the search for advice lets keys pass."""
 
 
 class SlotPane(Pane):
@@ -57,6 +55,7 @@ class SlotPane(Pane):
         Binding("x", "switch", "Off/on", tooltip=_SWITCHES),
     ]
     _advising = False
+    _resting: Timer | None = None
     _at_rule = True
 
     def depends(self) -> tuple[Any, ...]:
@@ -67,14 +66,15 @@ class SlotPane(Pane):
         super().open(with_key(self.session, spot, self.spot.key))
 
     def begin(self) -> None:
-        self.workers.cancel_node(self)
+        self.work.stop()
         answer = slot_answer(self.session, self.spot, advice=False)
         self._advising = answer is not None and lacks_advice(answer)
         self._at_rule = not (self._keeps and switched_off(self.session, self.spot))
         self._keeps = False
         self.take(answer)
-        if answer is not None and self._advising:
-            self.run_worker(self._advise(self.spot, answer))
+        if self._resting is not None:
+            self._resting.stop()
+        self._resting = self.set_timer(QUIET, self._advise)
 
     def document(self, answer: PaneAnswer) -> Iterable[Block]:
         return slot_blocks(answer.report, switched_off(self.session, self.spot), self._advising)
@@ -87,22 +87,16 @@ class SlotPane(Pane):
             return f"There is no operator {name} now."
         return f"{name} has nothing at {self.spot.key}."
 
-    async def _advise(self, spot: Spot, answer: PaneAnswer) -> None:
-        """Look for advice when the cursor rests, in steps between which keys pass."""
-        await sleep(QUIET)
-        steps, until = advice_steps(self.session, spot, answer), perf_counter() + STEP
-        try:
-            while True:
-                next(steps)
-                if perf_counter() > until:
-                    await sleep(0)
-                    until = perf_counter() + STEP
-        except StopIteration as end:
-            whole: PaneAnswer = end.value
-        if self.view.is_attached:  # else the application is ending
-            self._advising = False
-            self._at_rule = self._at_rule and self.view.target is None  # it is not laid out yet
-            self.take(whole)
+    def _advise(self) -> None:
+        """Look for advice, where the cursor rests."""
+        state, spot, answer = snapshot(self.session.state), self.spot, self.answer
+        if self._advising and answer is not None:
+            self.work.start(lambda _: with_advice(state, spot, answer), self._take_whole, self.failed)
+
+    def _take_whole(self, answer: PaneAnswer) -> None:
+        self._advising = False
+        self._at_rule = self._at_rule and self.view.target is None  # it is not laid out yet
+        self.take(answer)
 
     # the cursor
 

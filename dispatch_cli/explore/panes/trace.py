@@ -99,7 +99,7 @@ class TracePane(Pane):
             return spot_in(self.session, item.operator, item.key)
         target = target_of(item)
         if isinstance(target, CallTarget):
-            name = str(target.operator) if target.operator is not None else _operator_of(self.view.target)
+            name = _operator_of(self.view.target)
             return None if name is None else spot_in(self.session, name, target.key)
         return None
 
@@ -122,7 +122,7 @@ class TracePane(Pane):
         yield Gap()
         view = view_of(self.session)
         if not self.work.busy and (explained := trace_call_report(view, row.number)) is not None:
-            yield from call_blocks(view.happened.of_call(row.number).state, explained)
+            yield from call_blocks(explained)
         elif row.path is not None and row.path.problem is not None:
             yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
 

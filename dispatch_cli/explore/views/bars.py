@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import App
@@ -19,22 +18,13 @@ from dispatch_cli.render.printed import safe
 
 PROGRAM = "dispatch-cli"
 _BETWEEN = " > "
+_SHORT = 5
+"""Letters of a cut name."""
 _COPIED = 2.5
 """Seconds for which the notice of a copied command line stays."""
 
 
-class Bar(Static):
-    """Lines across the screen. LEAST: how many there are at least."""
-
-    LEAST: ClassVar[int] = 1
-
-    def show_content(self, content: Content) -> None:
-        """Show a text. A layout of the screen takes long: only where the height is another one."""
-        width = self.content_size.width
-        self.update(content, layout=not width or max(self.LEAST, len(content.wrap(width))) != self.size.height)
-
-
-class LinkLine(Bar):
+class LinkLine(Static):
     """Texts, each of which a click acts on."""
 
     DEFAULT_CSS = "LinkLine { height: 1; }"
@@ -44,10 +34,10 @@ class LinkLine(Bar):
         super().__init__(markup=False)
         self.auto_links = False  # they look as other texts
 
-    def show_links(self, links: Iterable[tuple[str, str, str]]) -> None:
-        """Show texts, each with its style and the action of a click."""
+    def show_links(self, links: Iterable[tuple[str, str, str]], layout: bool = False) -> None:
+        """Show texts, each with its style and the action of a click. layout: there can be other lines than before."""
         parts = ((text, Style.parse(style) + Style.from_meta({"@click": action})) for text, style, action in links)
-        self.show_content(Content.assemble(*parts))
+        self.update(Content.assemble(*parts), layout=layout)
 
 
 class Tabs(LinkLine):
@@ -76,23 +66,18 @@ class Tabs(LinkLine):
 
     def _labels(self) -> list[str]:
         """Labels: keys and names; where there is no room for all, names of views that are not in front are cut."""
-        room = self.size.width
         whole = [f" {entry.key} {entry.title} " for entry in self.entries]
-        if sum(map(len, whole)) <= room:
+        if sum(map(len, whole)) <= self.size.width:
             return whole
-        for most in range(max(map(len, whole)), 0, -1):
-            names = (entry.title if entry.id in self.fronts else _cut(entry.title, most) for entry in self.entries)
-            labels = [f" {entry.key} {name}" for entry, name in zip(self.entries, names, strict=True)]
-            if sum(map(len, labels)) <= room + 1:
-                break
-        return [labels[0].lstrip(), *labels[1:]]
+        names = (entry.title if entry.id in self.fronts else _cut(entry.title) for entry in self.entries)
+        return [f"{entry.key} {name} " for entry, name in zip(self.entries, names, strict=True)]
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self._show_all()
 
 
-def _cut(title: str, most: int) -> str:
-    return title if len(title) <= most else f"{title[: most - 1]}…"
+def _cut(title: str) -> str:
+    return title if len(title) <= _SHORT else f"{title[: _SHORT - 1]}…"
 
 
 class Crumb(Static):
@@ -127,10 +112,9 @@ def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
     app.notify("Copied (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
-class CommandBar(Bar):
+class CommandBar(Static):
     """The command line of what is shown, or why there is none. It can be selected with the mouse."""
 
-    LEAST = 2  # most need no more, and the views above do not jump
     DEFAULT_CSS = """
     CommandBar {
         height: auto; min-height: 2; max-height: 50vh; padding: 0 1; background: $surface; color: $foreground;
@@ -146,7 +130,7 @@ class CommandBar(Bar):
         """line: empty where there is none. note: what has to be done before it can be used, or why there is none."""
         if (line, note) != (self.line, self.note):
             self.line, self.note = line, note
-            self.show_content(self._whole())
+            self.update(self._whole())
 
     def _whole(self) -> Content:
         if not self.line:
@@ -172,14 +156,14 @@ class KeyBar(LinkLine):
 
     def on_resize(self) -> None:
         """Another width has room for other keys in a line."""
-        self.show_links(self._links())
+        self.show_links(self._links(), layout=True)
 
     def _look_again(self) -> None:
         """Take the keys that do something now; not those of a screen in front of this one."""
         keys = self._keys() if self.screen is self.app.screen else self.keys
         if keys != self.keys:
             self.keys = keys
-            self.show_links(self._links())
+            self.show_links(self._links(), layout=True)
 
     def _links(self) -> Iterator[tuple[str, str, str]]:
         """The keys with what they do, which are in one line."""

@@ -11,7 +11,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -19,8 +18,7 @@ from dispatch_cli.render.document import Tone
 from dispatch_cli.render.text_lines import TextLine
 
 FOCUSED_CURSOR = "$block-cursor-foreground on $block-cursor-background"
-PLAIN_CURSOR, PLAIN_BLURRED = "bold reverse", "underline"
-"""The same without colour, and where the view does not have the focus."""
+"""The style of what the cursor is on."""
 LOOKS = {
     Tone.HEAD: "bold",
     Tone.KERNEL: "bold $text-success",
@@ -72,8 +70,6 @@ class LinesView(ScrollView, can_focus=True):
     """Signs before the line that the cursor is on, and before the others."""
     BLURRED_CURSOR = "$foreground on $panel"
     """The style of what the cursor is on where the view does not have the focus."""
-    # textual would lay out and paint the whole screen for it
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     class Moved(Message):
         """The cursor is on another part. target: what that opens; None where there is nothing to open."""
@@ -282,19 +278,6 @@ class LinesView(ScrollView, can_focus=True):
         if self.scrollable_content_region.width != self._width:
             self.again(keep=True)
 
-    def watch_virtual_size(self, size: Size) -> None:
-        """Fit the scrollbars; the screen is laid out anew only where that can move something."""
-        height = self.styles.height
-        is_wider = size.width > self.scrollable_content_region.width
-        if (height is not None and height.is_auto) or is_wider != self.show_horizontal_scrollbar:
-            self.refresh(layout=True)
-            return
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.window_virtual_size = size.height
-        if self.show_horizontal_scrollbar:
-            self.horizontal_scrollbar.window_virtual_size = size.width
-        self.scroll_x, self.scroll_y = self.scroll_x, self.scroll_y  # textual keeps them within the size
-
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         width, number = self.size.width, y + self.scroll_offset.y
@@ -338,11 +321,9 @@ class LinesView(ScrollView, can_focus=True):
 
     @property
     def cursor_style(self) -> str:
-        """The style of what the cursor is on. Without colours of our own, the focus is seen by the text's style."""
+        """The style of what the cursor is on."""
         if not self.has_focus:
-            return PLAIN_BLURRED if self.app.no_color or self.app.native_ansi_color else self.BLURRED_CURSOR
-        if self.app.no_color:
-            return PLAIN_CURSOR
+            return self.BLURRED_CURSOR
         text_style = self.app.theme_variables["block-cursor-text-style"]
         return FOCUSED_CURSOR if text_style == "none" else f"{FOCUSED_CURSOR} {text_style}"
 

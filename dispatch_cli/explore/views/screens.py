@@ -15,7 +15,6 @@ from textual.widgets import Input, Static
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.render.document import Block, TableBlock, runs_of
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.problems import problems
@@ -133,12 +132,8 @@ class Choose(ModalScreen[Any]):
             matches.append(own)
         self._nothing.display = not matches
         if not matches:
-            self._nothing.update(safe(own if isinstance(own, str) else self._unknown(typed)))
+            self._nothing.update(safe(own if isinstance(own, str) else f"There is no {typed!r} here"))
         self.list.show([TableBlock(self._table.columns, matches)], _itself)
-
-    def _unknown(self, typed: str) -> str:
-        meant = suggestion(typed, (_first(self._table, row) for row in self._table.rows))
-        return f"There is no {typed!r} here{'' if meant is None else f'; {meant}'}"
 
     def _text(self, row: Any) -> str:
         return _first(self._table, row).lower()

@@ -18,6 +18,8 @@ from dispatch_cli.render.printed import safe_lines
 
 _FRAMES = 4
 """Calls that an error shows, the innermost ones."""
+_MOST = 4_000
+"""Characters of it that are shown, the last ones."""
 BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
 WIDE = 150
@@ -36,17 +38,12 @@ class FailedView(VerticalScroll):
         self.error = error
 
     def compose(self) -> ComposeResult:
-        text = str(self.error)[:2_000]
-        where = traceback.extract_tb(self.error.__traceback__)[-_FRAMES:]
-        calls = "\n".join(
-            f"  {frame.filename.rpartition('dispatch_cli')[2]}:{frame.lineno} in {frame.name}" for frame in where
-        )
+        calls = "".join(traceback.format_exception(self.error, limit=-_FRAMES))[-_MOST:]
         yield Static(
             Content.assemble(
                 (f"{self.title} cannot be shown\n\n", "bold $text-error"),
-                f"{type(self.error).__name__}: {safe_lines(text)}\n\n",
                 "This is a bug in dispatch-cli. The other views go on.\n\n",
-                (safe_lines(calls), "$text-muted"),
+                safe_lines(calls),
             ),
             markup=False,
         )
@@ -55,8 +52,8 @@ class FailedView(VerticalScroll):
 def pane_class(entry: PaneEntry) -> type[Pane]:
     """The class of a view, whose module is imported now."""
     module = import_module(f"dispatch_cli.explore.panes.{entry.id}")
-    own = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
-    return next(kind for kind in own if issubclass(kind, Pane))
+    kind: type[Pane] = getattr(module, f"{entry.id.capitalize()}Pane")
+    return kind
 
 
 class PaneStage(Horizontal):
