@@ -123,6 +123,7 @@ REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--device", ("resolve",), "write --argument device=DEVICE"),
     ("--dtype", ("resolve",), "write --argument dtype=DTYPE"),
     ("--exit-zero", ("check-invariants",), "write --fail-on none"),
+    ("--fail-under", ("coverage",), "write --format json; `percent` is the share of operators that are served"),
     ("--fallbacks", ("register",), "write --view fallbacks"),
     ("--filter", ("coverage",), "write --op or --served-by; JSON and CSV have every row, and `explore` has a filter"),
     ("--fresh", ("explore",), "leave it out: every start begins anew"),

@@ -27,6 +27,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Step = ParamSpec("_Step")
 PATIENCE = 0.3
 """Seconds after which a terminal is told what takes so long."""
+OFTEN = 0.05
+"""Seconds after which it is told of a further step."""
 
 
 class Output(NamedTuple):
@@ -296,10 +298,10 @@ def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:
 
 
 @contextmanager
-def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> Iterator[Callable[_Step, None] | None]:
+def progress_on(stream: Any, line: Callable[_Step, str]) -> Iterator[Callable[_Step, None] | None]:
     """A function to call before each step; None where the stream is no terminal.
 
-    line: the text for a step. often: least number of seconds between two updates.
+    line: the text for a step.
     """
     if not stream.isatty():
         yield None
@@ -314,7 +316,7 @@ def progress_on(stream: Any, line: Callable[_Step, str], often: float = 0) -> It
     def progress(*args: _Step.args, **kwargs: _Step.kwargs) -> None:
         nonlocal shown, last
         now = time.monotonic()
-        if now - start > PATIENCE and now - last >= often:
+        if now - start > PATIENCE and now - last >= OFTEN:
             shown, last = True, now
             stream.write(f"\r\x1b[K{safe(line(*args, **kwargs))}")
             stream.flush()

@@ -25,8 +25,6 @@ NOT_UNDERSTOOD = "dispatch_cli.not_understood"
 """Key under which a run notes that something in the sources is not understood."""
 NO_CONFIG = "none"
 """The value of ``--config`` for no project file."""
-OFTEN = 0.05
-"""Seconds after which a terminal is told which file is read now."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
 _OURS = rb"""(?m)(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:"""
 _START = 4096
@@ -260,7 +258,7 @@ def read_sources(
     known = names()
     base = next((base for base in bases if base in known), known[0])
     pytorch = PyTorchOperators(base, lambda: operators_of(base))
-    with progress_on(sys.stderr, file_line, OFTEN) as progress:
+    with progress_on(sys.stderr, file_line) as progress:
         return run(
             files, settings, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
         )

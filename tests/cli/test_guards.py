@@ -83,17 +83,11 @@ def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None
     result = call("guards", "s.yaml", "--format", "json")
     assert result.code == 1
     row = json.loads(result.out)["guards"][1]
-    assert (row["verdict"], [finding["operator"] for finding in row["broken"]]) == ("broken", ["demo::fill"])
-    assert row["suppressed"] == [
-        {
-            "message": "demo::op: the guard requires rule kernel at XLA, but it holds nothing (missing)",
-            "reason": "not on XLA",
-            "by": {"file": "s.yaml", "line": 12, "column": 5},
-        }
-    ]
+    assert (row["verdict"], row["broken_count"]) == ("broken", 1)
     report = json.loads(call("check-invariants", "s.yaml", "--select", "DC9", "--format", "json").out)
     assert [finding["operator"] for finding in report["findings"]] == ["demo::fill"]
-    assert row["suppressed"][0]["message"] in [finding["message"] for finding in report["suppressed"]]
+    message = "demo::op: the guard requires rule kernel at XLA, but it holds nothing (missing)"
+    assert message in [finding["message"] for finding in report["suppressed"]]
 
 
 LIBRARY = """\

@@ -213,7 +213,8 @@ class _Terminal(io.StringIO):
 
 
 def test_names_of_files_are_printed_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "PATIENCE", -1)
+    for name in ("PATIENCE", "OFTEN"):
+        monkeypatch.setattr(output, name, -1)
     stream = _Terminal()
     with output.progress_on(stream, file_line) as tell:
         assert tell is not None

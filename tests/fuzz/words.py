@@ -224,7 +224,7 @@ OF_OPTION = {
     **dict.fromkeys(("bases", "older"), base),
     **dict.fromkeys(("universe", "against"), universe),
     **dict.fromkeys(("select", "ignore"), check),
-    **dict.fromkeys(("depth", "explain", "limit", "fail_under"), one_of("1", "5")),
+    **dict.fromkeys(("depth", "explain", "limit"), one_of("1", "5")),
     "tensors": tensor,
     "contexts": context,
     "options": argument,

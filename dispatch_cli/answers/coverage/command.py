@@ -20,17 +20,16 @@ from dispatch_cli.cli.options import (
     source_options,
     state_or_newest,
 )
-from dispatch_cli.cli.output import Output, output_options, say, say_written, show
+from dispatch_cli.cli.output import Output, output_options, say_written, show
 from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.coverage.report import CoverageReport
     from dispatch_cli.engine.backend_answers import CoveredBackend
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
 
 
-_NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "fail_under", "format_", "output", "color", "help")
+_NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "format_", "output", "color", "help")
 MANY = 30
 """Operators that are listed without an option that chooses some."""
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
@@ -63,13 +62,6 @@ _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a dev
     help="List only what an older embedded state did not need. Operators that are new, changed, or no longer served. "
     "FILEs are applied to it, too.",
 )
-@click.option(
-    "--fail-under",
-    type=click.FloatRange(0, 100),
-    metavar="PERCENT",
-    help="Exit with 1 if fewer operators are served. Composite kernels and fallbacks serve, too: the "
-    "answer counts them apart. Operators of which it is not known do not count.",
-)
 @output_options("svg")
 def command(
     source: SourceOptions,
@@ -77,9 +69,8 @@ def command(
     tags: tuple[str, ...],
     served_by: tuple[str, ...],
     older: str | None,
-    fail_under: float | None,
     out: Output,
-) -> int:
+) -> None:
     """Show what serves each operator on a backend, and whether it trains there.
 
     BACKEND is a dispatch key or a device: PrivateUse1, SparseCUDA, xla, mps. Operators are served by the backend's own
@@ -92,9 +83,10 @@ def command(
     FILEs are applied one after the other. Without FILE, --base and -k, the newest embedded PyTorch state is used.
     """
     if not source.files or _is_file(source.files[0]):
-        if served_by or older is not None or fail_under is not None:
-            raise click.UsageError("Give a backend, such as `coverage PrivateUse1`, to list or gate its operators.")
-        return _overview(source, ops, tags, out)
+        if served_by or older is not None:
+            raise click.UsageError("Give a backend, such as `coverage PrivateUse1`, to list its operators.")
+        _overview(source, ops, tags, out)
+        return
     if out.format == "svg":
         raise click.UsageError("--format svg draws the picture of all backends: leave BACKEND out.")
     text, *files = source.files
@@ -120,7 +112,6 @@ def command(
         from dispatch_cli.answers.coverage.wording import served_share
 
         say_written(out.file, f"{report.backend.key}: {served_share(report)}")
-    return 0 if fail_under is None else _gate(report, fail_under)
 
 
 def _is_file(text: str) -> bool:
@@ -132,7 +123,7 @@ def _is_file(text: str) -> bool:
     return is_path and backend_named(universes.load(universes.default_name()), text) is None
 
 
-def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...], out: Output) -> int:
+def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...], out: Output) -> None:
     from dispatch_cli.answers.coverage.overview import overview_report
 
     state = state_or_newest(source)
@@ -145,20 +136,6 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
         from dispatch_cli.answers.coverage.overview_document import title
 
         say_written(out.file, title(report))
-    return 0
-
-
-def _gate(report: CoverageReport, wanted: float) -> int:
-    """The exit code; standard error says why it is 1, and what it leaves out."""
-    from dispatch_cli.answers.coverage.wording import served_by, served_share
-
-    is_under = 100 * report.served < wanted * (report.chosen - report.not_known)
-    if is_under:
-        how = served_by(report)
-        say(f"{report.backend.key}: {served_share(report)}, which is under {wanted:g} %{f': {how}' if how else ''}\n")
-    if report.not_known:
-        say(f"note: --fail-under leaves out {report.not_known:,} of {report.chosen:,} operators: not known\n")
-    return int(is_under)
 
 
 def _backend(state: State, text: str) -> CoveredBackend:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from dispatch_cli.cli.modules import completion
+from dispatch_cli.cli.output import progress_on
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.run import Progress
@@ -72,20 +72,10 @@ def check_modules(modules: tuple[str, ...]) -> None:
 
 
 def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
-    """Answer of *ask*, with a progress bar on a terminal. Errors: InputError when PyTorch cannot be asked."""
-    with _progress() as progress:
+    """Answer of *ask*; a terminal is told how far it is. Errors: InputError when PyTorch cannot be asked."""
+    with progress_on(sys.stderr, _line) as progress:
         return ask(progress)
 
 
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A progress bar on standard error where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking PyTorch", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+def _line(done: int, total: int) -> str:
+    return f"asking PyTorch: {done:,} of {total:,}"

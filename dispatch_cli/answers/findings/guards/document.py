@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.findings.guards.report import BrokenGuard, GuardRow, GuardsReport, GuardStatus
-from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.answers.findings.guards.report import GuardRow, GuardsReport, GuardStatus
+from dispatch_cli.render.document import Block, Column, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import keys_label, place_cell, plural, short_kernel
+from dispatch_cli.render.words import place_cell, plural
 
 FEW = 4
 """Number of operators or keys that are named; of more, the first and the last."""
 BAD = (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING)
-MAX_BROKEN = 3
-"""Number of listed places where a guard does not hold; check-invariants shows all."""
 
 
 def document(report: GuardsReport) -> Iterator[Block]:
-    """A row for each guard, what is broken below, and the count."""
+    """A row for each guard, and the count."""
     suppressed = _suppressed(report)
     if not report.guards:
         yield Paragraph(outcome(report))
@@ -26,6 +23,8 @@ def document(report: GuardsReport) -> Iterator[Block]:
     yield TableBlock(COLUMNS, report.guards)
     yield Gap()
     yield Paragraph(outcome(report))
+    if report.failing:
+        yield Paragraph(Run("`dispatch-cli check-invariants --select guard,unmatched-guard` shows where.", Tone.DIM))
     if suppressed:
         yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
 
@@ -66,27 +65,6 @@ def _verdict(row: GuardRow, _: bool) -> Inline:
     return Run(row.verdict.value.replace("-", " "), tone)
 
 
-def _guard(row: GuardRow, short: bool) -> Inline:
-    """The guard; below it where it does not hold."""
-    more = row.broken_count - MAX_BROKEN
-    below = [
-        *(_broken(violation, short) for violation in row.broken[:MAX_BROKEN]),
-        *([f"and {more} more"] if more > 0 else []),
-        *(f"{unmatched_glob.glob} matches no {unmatched_glob.kind}" for unmatched_glob in row.unmatched),
-        *(f"suppressed: {reason}" for reason in dict.fromkeys(suppression.reason for suppression in row.suppressed)),
-    ]
-    runs = [Run(title(row))]
-    for text in below:
-        runs += [Run(" " * UNDER, breaks=True), Run(text, Tone.DIM)]
-    return tuple(runs)
-
-
-def _broken(row: BrokenGuard, short: bool) -> str:
-    """Operator and keys where a guard does not hold, and what is there; in short, without the directories of files."""
-    content = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), row.found) if short else row.found
-    return f"{row.operator}{f' at {keys_label(row.keys)}' if row.keys else ''}: {content}"
-
-
 def _about(row: GuardRow, _: bool) -> Inline:
     operators = plural(row.operators, "operator")
     return f"{operators}, {plural(row.slots, 'slot')}" if row.slots else operators
@@ -94,7 +72,7 @@ def _about(row: GuardRow, _: bool) -> Inline:
 
 COLUMNS: list[Column[GuardRow]] = [
     Column("", _verdict),
-    Column("Guard", _guard),
+    Column("Guard", lambda row, _: title(row)),
     Column("Applies to", _about),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
