@@ -11,7 +11,6 @@ from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
-from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import NOT_KNOWN_TEXT
 from dispatch_cli.model.higher_order import FALLTHROUGH
@@ -67,7 +66,6 @@ class Comparison:
 
     source: whose answers they were. slots: of the engine's tables, in order. counts: of the parts that were asked for.
     differences: by operator, then part.
-    divergences: where C++ and Python choose different keys, by operator.
     """
 
     source: str
@@ -75,7 +73,6 @@ class Comparison:
     slots: tuple[str, ...]
     counts: tuple[Count, ...]
     differences: tuple[Disagreement, ...]
-    divergences: tuple[tuple[str, Divergence], ...]
 
 
 def names_of(subject: Subject, answers: Answers) -> list[str]:
@@ -106,7 +103,6 @@ class _Comparer:
         self._compared = dict.fromkeys(Compared, 0)
         self._different = dict.fromkeys(Compared, 0)
         self._differences: list[Disagreement] = []
-        self._divergences: list[tuple[str, Divergence]] = []
         self._refusals: dict[str, list[Disagreement]] = {}
         for refusal in subject.refusals:
             self._refusals.setdefault(refusal.operator, []).append(refusal)
@@ -176,9 +172,6 @@ class _Comparer:
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
         texts = [answer for answer in _different(ours, theirs) if answer[0] not in unknown] if ours != theirs else []
         self._note(name, Compared.RESOLVE_KEY, len(slots) - len(unknown), texts)
-        self._divergences += (
-            (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
-        )
 
     def _note(self, name: str, part: Compared, compared: int, texts: Sequence[Difference]) -> None:
         self._compared[part] += compared
@@ -196,7 +189,6 @@ class _Comparer:
             slots=self._dispatcher.universe.slots,
             counts=tuple(Count(part, self._compared[part], self._different[part]) for part in asked),
             differences=tuple(self._differences),
-            divergences=tuple(self._divergences),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.python.table import Divergence, Reason
@@ -32,31 +31,13 @@ class PythonDifference(NamedTuple):
     because: tuple[str, ...]
 
 
-class ReasonCount(NamedTuple):
-    """Numbers of slots, and of their operators, that C++ and Python decide differently for one reason."""
-
-    reason: Reason
-    slots: int
-    operators: int
-
-
 def difference_of(divergence: Divergence) -> PythonDifference:
     """A divergence of the engine, as far as it says which kernels run."""
     cpp, python = (SlotChoice(decision.rule, decision.source) for decision in (divergence.cpp, divergence.python))
     return PythonDifference(divergence.key, cpp, python, divergence.reason, divergence.because)
 
 
-def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[ReasonCount, ...]:
-    """Number of divergences for each reason that occurs."""
-    counts = []
-    for reason in Reason:
-        operators = [operator for operator, divergence in divergences if divergence.reason is reason]
-        if operators:
-            counts.append(ReasonCount(reason, len(operators), len(set(operators))))
-    return tuple(counts)
-
-
-REASONS = {
+_REASONS = {
     Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, but not in C++",
     Reason.PYTHON_KERNEL: "a kernel is registered only in Python",
 }
@@ -66,4 +47,4 @@ def because_text(difference: PythonDifference) -> str:
     """Reason why C++ and Python choose different keys, and the kernels that make the difference."""
     kind = "Python kernel" if difference.reason is Reason.PYTHON_KERNEL else "kernel"
     kernels = f"the {kind}{'' if len(difference.because) == 1 else 's'} at {' and '.join(difference.because)}"
-    return f"{REASONS[difference.reason]}, because of {kernels}"
+    return f"{_REASONS[difference.reason]}, because of {kernels}"

@@ -189,8 +189,8 @@ def command(
 
     Without FILE, or with a capture of PyTorch, PyTorch's registrations are loaded into dispatch-cli, whose dumps and
     dispatch tables are compared with those of a live PyTorch, as are its invariants, and what torch._ops.resolve_key
-    chooses. The exit code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the
-    answer says so but does not count it as a difference; --format json has every such slot.
+    chooses. The exit code is 1 when anything differs. Where resolve_key and the C++ table choose different keys is no
+    difference: the check python-resolution says so.
 
     A PyTorch that has not answered after 600 seconds, or the seconds in the variable DISPATCH_CLI_TIMEOUT, is given up.
     """

@@ -1,11 +1,10 @@
-"""A comparison with PyTorch: how much agrees, what does not, and where C++ and Python differ."""
+"""A comparison with PyTorch: how much agrees, and what does not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.answers.findings.crossref.report import CrossrefReport, FoldedDifference, PythonDivergences, folded
-from dispatch_cli.answers.shared.divergences import REASONS
+from dispatch_cli.answers.findings.crossref.report import CrossrefReport, FoldedDifference, folded
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Count
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
@@ -23,7 +22,7 @@ _PARTS = {
 
 
 def document(report: CrossrefReport, *, slots: Sequence[str]) -> Iterator[Block]:
-    """Document: the counts, the differences by operator, the differences between C++ and Python, and the result.
+    """Document: the counts, the differences by operator, and the result.
 
     slots: of the engine's tables, in order.
     """
@@ -35,8 +34,6 @@ def document(report: CrossrefReport, *, slots: Sequence[str]) -> Iterator[Block]
         yield Paragraph(operator or "-", kind=ParagraphKind.SECTION)
         yield TableBlock(DIFFERENCES, differences, indent=2)
         yield Gap()
-    yield _divergences(report.python)
-    yield Gap()
     yield Paragraph(outcome(report, len(slots)))
 
 
@@ -56,18 +53,6 @@ DIFFERENCES: list[Column[FoldedDifference]] = [
 
 def _said(text: str | None) -> str:
     return "-" if text is None else text
-
-
-def _divergences(python: PythonDivergences) -> Paragraph:
-    """Number of slots at which PyTorch's own two resolvers differ."""
-    if not python.divergences:
-        return Paragraph("Python's resolve_key chooses the C++ table's key everywhere.")
-    reasons = "; ".join(f"{plural(count.slots, 'slot')}: {REASONS[count.reason]}" for count in python.reasons)
-    operators = plural(len({operator for operator, _ in python.divergences}), "operator")
-    return Paragraph(
-        f"Python's resolve_key chooses another key than the C++ table at {plural(len(python.divergences), 'slot')} "
-        f"of {operators} ({reasons}). PyTorch itself decides so; these are no differences. --format json lists them."
-    )
 
 
 def outcome(report: CrossrefReport, slots: int) -> Run:

@@ -7,24 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.answers.shared.divergences import PythonDifference, ReasonCount, by_reason, difference_of
 from dispatch_cli.answers.shared.slot_row import KeyRuns, runs_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Comparison, Count
-
-
-class OperatorDivergence(NamedTuple):
-    """A slot of an operator at which C++ and Python choose different keys."""
-
-    operator: str
-    difference: PythonDifference
-
-
-class PythonDivergences(NamedTuple):
-    """Slots for which C++ and Python choose different keys: counts by reason, and every slot."""
-
-    reasons: tuple[ReasonCount, ...]
-    divergences: tuple[OperatorDivergence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +22,6 @@ class CrossrefReport:
     source: str
     equal: bool
     counts: tuple[Count, ...]
-    python: PythonDivergences
     differences: tuple[Disagreement, ...]
 
 
@@ -52,15 +36,11 @@ class FoldedDifference(NamedTuple):
 
 def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
-    divergent = tuple(
-        OperatorDivergence(operator, difference_of(change)) for operator, change in comparison.divergences
-    )
     return CrossrefReport(
         universe=comparison.universe,
         source=comparison.source,
         equal=not comparison.differences,
         counts=comparison.counts,
-        python=PythonDivergences(by_reason(divergent), divergent),
         differences=comparison.differences,
     )
 
