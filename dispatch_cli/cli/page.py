@@ -26,11 +26,9 @@ from dispatch_cli.cli.source_reading import source_arguments
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.engine.state import State
-    from dispatch_cli.page.data import PageFile
 
 MOST_FILES = 500
 """Files that a page names; a tree of sources can have many thousands."""
-_MOST_BYTES = 1 << 28
 STDIN = "-"
 _REPOSITORY = re.compile(r"(https://)([a-z0-9-]+(?:\.[a-z0-9-]+)+)((?:/[\w~-][\w.~-]*?)+)(?:\.git)?/*", re.ASCII)
 _KNOWN = re.compile(r"(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org)|(?:github|gitlab)\.[a-z0-9.-]+")
@@ -146,37 +144,13 @@ def _without(folders: tuple[str, ...], argument: str) -> str:
     return argument
 
 
-def files_read(from_stdin: bool) -> tuple[tuple[PageFile, ...], int]:
+def files_read(from_stdin: bool) -> tuple[tuple[str, ...], int]:
     """The files that were read, by name, and how many there are beyond `MOST_FILES`."""
     from dispatch_cli.model.read_files import noted
-    from dispatch_cli.page.data import PageFile
 
     folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
     names = sorted({name.removeprefix(folder) for name in noted()})
-    files = tuple(PageFile(name, _digest(name)) for name in names[:MOST_FILES])
-    return (PageFile(STDIN, None),) * from_stdin + files, max(0, len(names) - MOST_FILES)
-
-
-def _digest(file: str) -> str | None:
-    """The digest of a file's bytes; None where it cannot be read again."""
-    import hashlib
-    import stat
-
-    from dispatch_cli.files import paths
-
-    try:
-        tree = paths.tree_of(file)
-        if tree is not None:
-            return hashlib.sha256(tree.read(paths.inside(file), _MOST_BYTES)).hexdigest()
-        if not stat.S_ISREG(paths.mode(file)):
-            return None
-        with open(file, "rb") as stream:  # noqa: PTH123  (the name may be none that a path can have)
-            sha256 = hashlib.sha256()
-            while part := stream.read(1 << 20):
-                sha256.update(part)
-            return sha256.hexdigest()
-    except (OSError, ValueError):
-        return None
+    return (*(STDIN,) * from_stdin, *names[:MOST_FILES]), max(0, len(names) - MOST_FILES)
 
 
 def repository_url(text: str) -> str | None:

@@ -47,16 +47,6 @@ MOST_LOOKED_AT = 2_000
 """Slots for which advice is looked for."""
 
 
-class PageFile(NamedTuple):
-    """A file that the page was made from.
-
-    sha256: of its bytes; None where they cannot be read again.
-    """
-
-    name: str
-    sha256: str | None
-
-
 class PageSource(NamedTuple):
     """Source of a page.
 
@@ -66,7 +56,7 @@ class PageSource(NamedTuple):
     """
 
     arguments: tuple[str, ...]
-    files: tuple[PageFile, ...]
+    files: tuple[str, ...]
     more_files: int = 0
     named: int = 0
     names: tuple[str, ...] = ()
@@ -85,7 +75,7 @@ def page_data(
     known = every_operator(state, names, findings)
     order = listing_order(state, known)
     listed = [known[number] for number in order]
-    texts = Texts(universe.torch, source.url, (file.name for file in source.files), source.folders)
+    texts = Texts(universe.torch, source.url, source.files, source.folders)
     outcomes = Outcomes(dispatcher, keys)
     tables = Tables(state, outcomes)
     progress("page: the tables of all operators")
@@ -230,10 +220,7 @@ def _made_from(state: State, source: PageSource) -> Iterator[Block]:
     )
 
 
-_FILE_COLUMNS: list[Column[PageFile]] = [
-    Column("File", lambda file, _: file.name),
-    Column("SHA-256", lambda file, _: file.sha256 or "", optional=True),
-]
+_FILE_COLUMNS: list[Column[str]] = [Column("File", lambda file, _: file)]
 
 
 def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...]) -> dict[str, Any] | None:

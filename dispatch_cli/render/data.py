@@ -24,7 +24,7 @@ SCHEMA_VERSION = 3
 
 RENAMED = {"span": "declared_at"}
 """Fields whose name in JSON is another."""
-INLINED = frozenset({"covered", "difference", "finding", "hop", "options", "origin", "selection", "what"})
+INLINED = frozenset({"covered", "difference", "finding", "hop", "key_set", "options", "origin", "selection", "what"})
 """Fields whose own fields stand in their place."""
 PAIRS = frozenset({"details"})
 """Fields that are pairs of a name and a value, written as an object."""

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.keys.report import ThreadDefault, thread_default
 from dispatch_cli.engine.keys.expression import ExpressionNote, KeyExpression, evaluate
-from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, components_of, functionalities_of, hexadecimal
+from dispatch_cli.engine.keys.keyset import COMPONENT, DispatchKeySet, KeySet, hexadecimal, key_set_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_keys_of
@@ -201,21 +201,15 @@ def _names(layout: KeyLayout, registered: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class KeySetReport:
-    """keys: as PyTorch iterates them. highest: the key that a call with this set goes to; slot: the table's, as PyTorch
-    picks it. raw: PyTorch's ``raw_repr``. functionalities, backends: the bits, each by its name. printed: as PyTorch
-    prints it.
-    """
+    """highest: the key that a call with this set goes to. printed: as PyTorch prints the set."""
 
     REPORT: ClassVar[str] = "key-set"
 
     universe: str
     expression: str
     reading: str
-    keys: tuple[str, ...]
+    key_set: KeySet
     highest: str
-    functionalities: tuple[str, ...]
-    backends: tuple[str, ...]
-    raw: str
     printed: str
     notes: tuple[ExpressionNote, ...]
 
@@ -233,11 +227,8 @@ def key_set_report(expression: KeyExpression) -> KeySetReport:
         universe=keys.layout.universe.name,
         expression=expression.text,
         reading=expression.reading,
-        keys=tuple(keys),
+        key_set=key_set_of(keys),
         highest=keys.highest_priority(),
-        functionalities=functionalities_of(keys),
-        backends=components_of(keys),
-        raw=hexadecimal(keys.bits),
         printed=str(keys),
         notes=expression.notes,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.answers.keys.key import Filler, KeyKind, KeyReport, KeySetReport
 from dispatch_cli.answers.keys.report import ThreadDefault
 from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKind
-from dispatch_cli.engine.keys.keyset import hexadecimal
+from dispatch_cli.engine.keys.keyset import KeySet, hexadecimal
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
 from dispatch_cli.render.sheet import fact_sheet
@@ -75,19 +75,20 @@ def key_set_document(report: KeySetReport) -> Iterator[Block]:
     yield Paragraph(report.reading, kind=ParagraphKind.TITLE)
     yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
     yield Gap()
-    count = f"{len(report.keys)}: " if report.keys else ""
-    yield Facts(
-        [
-            Fact("Keys", f"{count}{listed(report.keys, 'none')}"),
-            Fact("Highest", report.highest),
-            Fact("Functionalities", listed(report.functionalities, "none")),
-            Fact("Backends", listed(report.backends, "none")),
-            Fact("Raw", report.raw),
-        ]
-    )
+    yield Facts([*set_facts(report.key_set, report.highest)])
     if report.notes:
         yield Gap()
         yield from (Paragraph(expression_note_text(note)) for note in report.notes)
+
+
+def set_facts(key_set: KeySet, highest: str) -> Iterator[Fact]:
+    """The keys and bits of a key set."""
+    count = f"{len(key_set.keys)}: " if key_set.keys else ""
+    yield Fact("Keys", f"{count}{listed(key_set.keys, 'none')}")
+    yield Fact("Highest", highest)
+    yield Fact("Functionalities", listed(key_set.functionalities, "none"))
+    yield Fact("Backends", listed(key_set.backends, "none"))
+    yield Fact("Raw", key_set.raw)
 
 
 DEFAULTS = {

@@ -14,7 +14,7 @@ from dispatch_cli.engine.call.simulate import make_value
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.keyset import DispatchKeySet, components_of, functionalities_of, hexadecimal
+from dispatch_cli.engine.keys.keyset import DispatchKeySet, KeySet, key_set_of
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
@@ -38,9 +38,8 @@ class TensorKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallKeysReport:
-    """included, excluded: by the thread. keys: those of all tensors and of the thread, without the excluded ones, as
-    PyTorch iterates them; an operator's fallthroughs are not taken away. highest: the first key. functionalities,
-    backends: the bits, each by its name. raw: PyTorch's ``raw_repr``. printed: as PyTorch prints the set.
+    """included, excluded: by the thread. key_set: the keys of all tensors and of the thread, without the excluded ones;
+    an operator's fallthroughs are not taken away. highest: the first key. printed: as PyTorch prints the set.
     """
 
     REPORT: ClassVar[str] = "call-keys"
@@ -50,11 +49,8 @@ class CallKeysReport:
     contexts: tuple[str, ...]
     included: ThreadKeys
     excluded: ThreadKeys
-    keys: tuple[str, ...]
+    key_set: KeySet
     highest: str
-    functionalities: tuple[str, ...]
-    backends: tuple[str, ...]
-    raw: str
     printed: str
 
 
@@ -76,11 +72,8 @@ def call_keys_report(universe: Universe, tensors: Sequence[TensorSpec], contexts
         contexts=tuple(map(str, contexts)),
         included=thread_keys(thread.keys.included, universe.default_included),
         excluded=thread_keys(thread.keys.excluded, universe.default_excluded),
-        keys=tuple(keys),
+        key_set=key_set_of(keys),
         highest=keys.highest_priority(),
-        functionalities=functionalities_of(keys),
-        backends=components_of(keys),
-        raw=hexadecimal(keys.bits),
         printed=str(keys),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dispatch_cli.answers.keys.key_document import set_facts
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.call_request import CallKeysReport
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
@@ -251,11 +252,7 @@ def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
         [
             *(Fact(f"Tensor {tensor.tensor}", listed(tensor.keys, "none")) for tensor in report.tensors),
             Fact("Thread", lines(*thread_lines(report.included, report.excluded))),
-            Fact("Keys", f"{len(report.keys)}: {listed(report.keys, 'none')}"),
-            Fact("Highest", report.highest),
-            Fact("Functionalities", listed(report.functionalities, "none")),
-            Fact("Backends", listed(report.backends, "none")),
-            Fact("Raw", report.raw),
+            *set_facts(report.key_set, report.highest),
         ]
     )
     yield Gap()
