@@ -121,7 +121,7 @@ class Column(Generic[Row]):
     narrow: what happens to the column there. optional: it is dropped if all of its cells are empty.
     wraps: its cells may be broken into lines. right: they are set to the right; such cells never wrap.
     short_header: the header where there is little room, if it is another. overflows: a cell beside which nothing stands
-    does not make its column wider. below: the short text for where it stands below its row, if it is another.
+    does not make its column wider.
     """
 
     header: str
@@ -132,7 +132,6 @@ class Column(Generic[Row]):
     right: bool = False
     short_header: str = ""
     overflows: bool = False
-    below: Callable[[Row], Inline] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
@@ -374,16 +373,4 @@ def cells_of(table: TableBlock[Row], short: bool = False, stacked: int = 0) -> S
     for position, header in under:
         at = headers.index(header)
         columns[at] = replace(columns[at], header=f"{columns[at].header} / {table.columns[position].header}")
-    return ShownCells(
-        columns,
-        rows,
-        [
-            [_below(table.columns[position], row) or cells[position] for position in below if cells[position]]
-            for row, cells in zip(table.rows, whole, strict=True)
-        ],
-    )
-
-
-def _below(column: Column[Row], row: Row) -> tuple[Run, ...]:
-    """The cell of a column as it stands below its row; nothing where that is no other one."""
-    return () if column.below is None else runs_of(column.below(row))
+    return ShownCells(columns, rows, [[cells[position] for position in below if cells[position]] for cells in whole])

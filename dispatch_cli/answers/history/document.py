@@ -262,25 +262,13 @@ CHANGES: list[Column[ChangeRow]] = [
     Column("Where", lambda row, _: row.where),
     Column("Before", lambda row, brief: _side(row, row.before, brief)),
     Column("After", lambda row, brief: _side(row, row.after, brief)),
-    Column(
-        "Because",
-        lambda row, _: Run(row.why, Tone.DIM),
-        Narrow.BELOW,
-        optional=True,
-        below=lambda row: _because(row.why),
-    ),
+    Column("Because", lambda row, brief: _because(row.why, brief), Narrow.BELOW, optional=True),
 ]
 HELD: list[Column[HeldAtKey]] = [
     Column("Versions", lambda held, _: Run(version_runs([held]), Tone.HEAD)),
     Column("Kernel", lambda held, _: held_text(held)),
     Column("Registered at", lambda held, _: Run(held.source or "", Tone.ALIAS), optional=True),
-    Column(
-        "Because",
-        lambda held, _: Run(held_causes(held), Tone.DIM),
-        Narrow.BELOW,
-        optional=True,
-        below=lambda held: _because(held_causes(held)),
-    ),
+    Column("Because", lambda held, brief: _because(held_causes(held), brief), Narrow.BELOW, optional=True),
 ]
 
 
@@ -301,8 +289,8 @@ def _side(row: ChangeRow, text: str, brief: bool) -> Run:
     return Run(text.replace(" kernel]", "]").replace("[backend fallback]", "[fallback]"))
 
 
-def _because(text: str) -> Run:
-    return Run(f"cause: {text}", Tone.DIM)
+def _because(text: str, brief: bool) -> Run:
+    return Run(f"cause: {text}" if text and brief else text, Tone.DIM)
 
 
 def sheet(report: HistoryReport) -> Sheet:
