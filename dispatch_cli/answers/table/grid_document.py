@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import Before, TableRow
@@ -14,7 +13,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
     Block,
-    Column,
     Fact,
     Facts,
     Gap,
@@ -24,13 +22,10 @@ from dispatch_cli.render.document import (
     MatrixHead,
     MatrixRow,
     Run,
-    TableBlock,
     Tone,
+    legend_of,
 )
-from dispatch_cli.render.words import rule_tone, short_kernel
-
-MAX_KERNELS = 3
-"""Kernels that the legend names for one code."""
+from dispatch_cli.render.words import rule_tone
 
 
 class GridLine(NamedTuple):
@@ -129,11 +124,13 @@ def _operator(table: OperatorTable, laid_out: Grid) -> Iterator[Block]:
         yield matrix_of(laid_out)
         yield Gap()
     if laid_out.others:
-        others = [(runs, [*rows]) for runs, rows in groupby(laid_out.others, key=lambda row: _code_runs(cell_of(row)))]
-        facts = [Fact(runs, ", ".join(row.key for row in rows), rows) for runs, rows in others]
+        by_code: dict[tuple[Run, ...], list[TableRow]] = {}
+        for row in laid_out.others:
+            by_code.setdefault(_code_runs(cell_of(row)), []).append(row)
+        facts = [Fact(code, ", ".join(row.key for row in rows), rows) for code, rows in by_code.items()]
         yield Facts(facts, tone=Tone.PLAIN)
         yield Gap()
-    yield from legend(table.entries)
+    yield from _legend(table.entries)
     yield from notes(table)
     yield from stale_note(table)
 
@@ -167,44 +164,9 @@ def _code_runs(cell: MatrixCell) -> tuple[Run, ...]:
     return tuple(Run(mark.text, mark.tone) for mark in cell.marks)
 
 
-class LegendLine(NamedTuple):
-    """A code or a mark that is used: what it means, the slots that have it, and their kernels where they say more."""
-
-    code: Run
-    meaning: str
-    slots: int
-    kernels: tuple[str, ...] = ()
-
-
-def legend(rows: Sequence[TableRow]) -> Iterator[Block]:
+def _legend(rows: Sequence[TableRow]) -> Iterator[Block]:
     """The codes and marks that are used."""
-    legend_lines = []
-    for code in _ORDER:
-        having = [row for row in rows if code_of(row) == code]
-        if having:
-            kernels = () if code in (CORE_FALLBACK, CODES[Rule.AMBIGUOUS]) else _kernels(having)
-            legend_lines.append(LegendLine(Run(code.letter, code.tone), code.meaning, len(having), kernels))
-    for mark, (meaning, tone) in MARKS.items():
-        count = sum(mark_of(row) == mark for row in rows)
-        if count:
-            legend_lines.append(LegendLine(Run(mark, tone), meaning, count))
-    yield TableBlock(LEGEND, legend_lines)
-
-
-def _kernels(rows: Sequence[TableRow]) -> tuple[str, ...]:
-    names = dict.fromkeys("PyTorch's own" if row.core_fallback else row.kernel for row in rows)
-    return tuple(kernel for kernel in names if kernel is not None)
-
-
-def _kernels_label(line: LegendLine, short: bool) -> str:
-    names = [short_kernel(kernel) if short else kernel for kernel in line.kernels]
-    more = len(names) - MAX_KERNELS
-    return ", ".join(names[:MAX_KERNELS]) + (f" and {more} more" if more > 0 else "")
-
-
-LEGEND: list[Column[LegendLine]] = [
-    Column("Code", lambda line, _: line.code),
-    Column("Meaning", lambda line, _: line.meaning),
-    Column("Slots", lambda line, _: str(line.slots)),
-    Column("Kernels", _kernels_label),
-]
+    used = {mark.text for row in rows for mark in cell_of(row).marks}
+    codes = [Mark(code.letter, code.tone, code.meaning) for code in _ORDER]
+    marks = [Mark(mark, tone, meaning) for mark, (meaning, tone) in MARKS.items()]
+    return legend_of(Matrix((), (), explained=[mark for mark in (*codes, *marks) if mark.text in used]))
