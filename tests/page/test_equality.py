@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,18 +19,18 @@ from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.shared.slot_row import SlotRow
 from dispatch_cli.answers.table.document import document
-from dispatch_cli.answers.table.grid_document import code_of, legend
+from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS, code_of
 from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.answers.table.registrations.report import registrations_report
 from dispatch_cli.answers.table.report import OperatorTable, fold_table, table_report
-from dispatch_cli.answers.table.wording import before_label, kernel_label
+from dispatch_cli.answers.table.wording import before_label, kernel_label, mark_of
 from dispatch_cli.engine.backend_answers import backend_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.texts import ShownKernel
-from dispatch_cli.render.document import Column, Inline, Run, TableBlock, runs_of
+from dispatch_cli.render.document import Column, Inline, Run, runs_of
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import keys_label, place_cell
 from tests.cli.support import ROOT
@@ -70,9 +71,12 @@ def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Itera
 
 
 def codes(table: OperatorTable) -> list[list[str]]:
-    """The codes that the legend of the grid explains, with the number of slots."""
-    lines = [line for block in legend(table.entries) if isinstance(block, TableBlock) for line in block.rows]
-    return [[line.code.text, f"{line.meaning}, {line.slots}"] for line in lines]
+    """The codes and marks of the grid's slots, in the order of its legend, with the number of slots."""
+    counts = Counter(map(code_of, table.entries))
+    marked = Counter(map(mark_of, table.entries))
+    known = (*CODES.values(), CORE_FALLBACK, FALLTHROUGH)
+    lines = [[code.letter, f"{code.meaning}, {counts[code]}"] for code in known if counts[code]]
+    return lines + [[mark, f"{meaning}, {marked[mark]}"] for mark, (meaning, _) in MARKS.items() if marked[mark]]
 
 
 def slot(row: SlotRow) -> list[Any]:

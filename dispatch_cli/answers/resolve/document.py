@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dispatch_cli.answers.keys.key_document import set_facts
 from dispatch_cli.answers.keys.outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.answers.resolve.call_request import CallKeysReport
 from dispatch_cli.answers.resolve.report import RecordedCallReport, ResolveReport, Stage, StepReport
@@ -243,6 +242,8 @@ def _steps(stage: Stage) -> Iterator[Fact]:
 
 def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
     """The tensors with their keys, the thread, and the set of the call."""
+    from dispatch_cli.answers.keys.key_document import set_facts
+
     called = ", ".join(tensor.tensor for tensor in report.tensors) or "no tensors"
     within = f" in {', '.join(report.contexts)}" if report.contexts else ""
     yield Paragraph(f"Keys of a call with {called}{within}", kind=ParagraphKind.TITLE)
