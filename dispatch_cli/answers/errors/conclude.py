@@ -336,8 +336,9 @@ def _likely(case: Case, kind: str) -> Fact:
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
     what = "batching rule" if "Batched" in case.key else "kernel"
-    text = "The files that are given declare a kernel there." if case.declared else f"{case.over} has a {what} there."
-    return Fact("here", (case.key,), Proof.STATE, text)
+    calls = ", a default one, which calls other operators" if case.rule is Rule.DEFAULT and not case.declared else ""
+    who = "The files that are given declare" if case.declared else f"{case.over} has"
+    return Fact("here", (case.key,), Proof.STATE, f"{who} a {what} there{calls}.")
 
 
 def details(case: Case, kinds: Collection[str], newer: str | None, version: TextVersion) -> Iterator[tuple[str, str]]:

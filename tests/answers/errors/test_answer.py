@@ -69,6 +69,11 @@ def test_a_slot_of_which_nothing_is_known_is_not_stated() -> None:
     assert [fact.kind for fact in report.facts] == ["tensors"]
 
 
+def test_a_default_kernel_is_no_kernel_of_the_backend() -> None:
+    facts = [fact.text for fact in answered(no_kernel("aten::sgn", "PrivateUse1")).facts]
+    assert facts[-1] == "torch-2.15 has a kernel there, a default one, which calls other operators."
+
+
 def test_the_devices_of_all_arguments_are_looked_at() -> None:
     user = answered(no_kernel("aten::_slow_conv2d_forward", "MPS")).user
     assert user[0].startswith("Check that all tensors of the call, weights too, are on MPS")

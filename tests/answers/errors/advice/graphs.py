@@ -84,4 +84,4 @@ def list_without_tensors(advice):
 
 untried("other-text", "Where names in the condition are", "a diagnosis")
 untried("mixed-devices", "Move it to {device}", GPU)
-untried("gpu-error", "Compare `torch.cuda.get_arch_list()`", GPU)
+untried("not-built", "Compare `torch.cuda.get_arch_list()`", GPU)

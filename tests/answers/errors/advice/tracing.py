@@ -39,7 +39,6 @@ def function_without_an_operator(advice):
 OTHER = "needs another build"
 COMPILER = "needs a compiler of C++ or CUDA"
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
-untried("not-exported", "Use a newer release of the exporter", "needs other packages")
 untried("not-in-runtime", "Link a library of kernels", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
