@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from dispatch_cli.answers.coverage.counts import OperatorClasses, coverage_counts
 from dispatch_cli.answers.coverage.document import served_blocks
 from dispatch_cli.answers.coverage.overview import overview_report
-from dispatch_cli.answers.coverage.overview_document import matrices, meaning, title
+from dispatch_cli.answers.coverage.overview_document import document as overview_document
 from dispatch_cli.answers.coverage.report import groups_of
 from dispatch_cli.answers.coverage.wording import SERVICE_NAMES, served_by, served_share, service_words, training_words
 from dispatch_cli.answers.support.document import call_blocks, cell_title
@@ -33,8 +34,6 @@ from dispatch_cli.render.document import (
     Inline,
     Mark,
     Matrix,
-    MatrixCell,
-    MatrixRow,
     Paragraph,
     TableBlock,
     Tone,
@@ -46,19 +45,11 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import not_built_sentence, plural
 
-
-def headed_matrices(blocks: Iterable[Block]) -> Iterator[dict[str, Any]]:
-    """The matrices of a document, each with the head that stands above it."""
-    head = ""
-    for block in blocks:
-        if isinstance(block, Matrix):
-            yield {"head": head, **matrix_data(block)}
-            head = ""
-        elif isinstance(block, Paragraph):
-            head = _text(block.inline)
+Address = Callable[[Any], str]
+"""Address in the page that the target of a cell leads to."""
 
 
-def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
+def written_blocks(blocks: Iterable[Block], address: Address | None = None) -> Iterator[Any]:
     """Blocks as lists, each with its kind first.
 
     A paragraph has its text. Facts have pairs of label and text. A table has heads, each a text and whether its cells
@@ -74,7 +65,7 @@ def written_blocks(blocks: Iterable[Block]) -> Iterator[Any]:
             heads = [[column.header, column.right] for column in shown.columns]
             yield "table", heads, [[*map(_toned, row)] for row in shown.rows]
         elif isinstance(block, Matrix):
-            yield "matrix", matrix_data(block)
+            yield "matrix", _matrix(block, address)
 
 
 def _text(inline: Inline) -> str:
@@ -87,22 +78,23 @@ def _toned(inline: Inline) -> Any:
     return [_text(inline), runs[0].tone.value] if len(runs) == 1 and runs[0].tone is not Tone.PLAIN else _text(inline)
 
 
-def matrix_data(matrix: Matrix) -> dict[str, Any]:
-    """heads: a name and a group each. rows: a label, then the cells: marks, title and target.
+def _matrix(matrix: Matrix, address: Address | None) -> dict[str, Any]:
+    """heads: a name and a group each. rows: a label, then the cells: marks, title and address.
 
     legend: the marks that are explained. A mark: its text, tone and meaning.
     """
     return {
         "corner": matrix.corner,
         "heads": [[head.name, head.group] for head in matrix.heads],
-        "rows": [[row.label, *map(_cell, row.cells)] for row in matrix.rows],
+        "rows": [
+            [
+                row.label,
+                *([[*map(_mark, cell.marks)], title_of(cell), address and address(cell.target)] for cell in row.cells),
+            ]
+            for row in matrix.rows
+        ],
         "legend": [*map(_mark, matrix.legend)],
     }
-
-
-def _cell(cell: MatrixCell) -> list[Any]:
-    target = cell.target if isinstance(cell.target, tuple) else None  # others are for explore
-    return [[*map(_mark, cell.marks)], title_of(cell), target]
 
 
 def _mark(mark: Mark) -> list[str]:
@@ -112,8 +104,8 @@ def _mark(mark: Mark) -> list[str]:
 def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]:
     """class, groups: of each operator. backends: of each the words, and the answer for each class.
 
-    overview: the matrices of groups on backends, each with its head. options: those of the command that choose a group,
-    by its name.
+    overview: groups of operators on backends, whose cells lead to lists. options: those of the command that choose a
+    group, by its name.
     """
     classes, answers, groups = OperatorClasses(state, names), Pool(), Pool()
     report = overview_report(state, names, classes=classes)
@@ -123,10 +115,15 @@ def coverage_data(state: State, names: Sequence[OperatorName]) -> dict[str, Any]
         "group_lists": groups.values,
         "backends": [_backend(state, backend, classes, answers) for backend in classes.backends],
         "answers": answers.values,
-        "title": f"{title(report)}. {meaning(report)}",
-        "matrices": [*headed_matrices(matrices(report, most=None))],
+        "overview": [*written_blocks(overview_document(report, most=None), _coverage_address)],
         "options": {group.chosen_by[-1]: words_text(group.chosen_by) for group in report.groups if group.chosen_by},
     }
+
+
+def _coverage_address(target: tuple[str, tuple[str, ...]]) -> str:
+    backend, options = target
+    chosen = f"?{urlencode({'group': options[-1]})}" if options else ""
+    return f"#!coverage/{quote(backend)}{chosen}"
 
 
 def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, answers: Pool) -> dict[str, Any]:
@@ -183,22 +180,16 @@ def support_data(state: State) -> dict[str, Any] | None:
         for at, (column, cell) in enumerate(zip(report.columns, row.cells, strict=True)):
             number = answers.build(cell, partial(_call, report))
             calls[f"{at},{row.operator}"] = [cell_title(row.operator, column, cell), str(row.operator), number]
-    blocks = [
-        _with_links(block) if isinstance(block, Matrix) else block for block in support_document(report, full=True)
-    ]
-    return {"blocks": [*written_blocks(blocks)], "calls": calls, "answers": answers.values}
+    blocks = [*written_blocks(support_document(report, full=True), _support_address)]
+    return {"blocks": blocks, "calls": calls, "answers": answers.values}
+
+
+def _support_address(target: tuple[OperatorName, int, Cell]) -> str:
+    operator, at, _ = target
+    return f"#!support/{at},{quote(safe(str(operator)), safe=':')}"
 
 
 def _call(report: SupportReport, cell: Cell) -> Any:
     _, *facts = call_blocks(report, report.operators[0].operator, 0, cell)  # the first block is the title
     options = None if cell.call is None else words_text(call_options(cell.call))
     return {"options": options, "blocks": [*written_blocks(facts)]}
-
-
-def _with_links(matrix: Matrix) -> Matrix:
-    """The matrix; its cells lead to addresses of the page."""
-    rows = []
-    for label, cells in matrix.rows:
-        linked = [cell._replace(target=("support", f"{at},{label}")) for at, cell in enumerate(cells)]
-        rows.append(MatrixRow(label, linked))
-    return matrix._replace(rows=rows)

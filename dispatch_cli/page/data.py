@@ -155,16 +155,12 @@ def _about(state: State, source: PageSource, changes: dict[str, Any] | None, kno
         "lead": f"{counts}, and {others}: {title}.",
         "foot": f"dispatch-cli {__version__}; universe {universe.name}",
         "universe": universe.name,
-        "below": _below(state),
+        "below": below_names(state.over, state.over_files) or "PyTorch",
         "has_changes": state.base is not None and bool(names),
         "changes": plural(len(_changed(known)), "operator") if changes is None else changes["outcome"],
         "stale": f"{stale:,}" * bool(stale),
         "url": source.url,
     }
-
-
-def _below(state: State) -> str:
-    return below_names(state.over, state.over_files) or "PyTorch"
 
 
 def _changed(known: Sequence[Listed]) -> list[Listed]:
@@ -177,20 +173,18 @@ def _views(
     """Views that are written here, by name: the title and the blocks."""
     universe = state.dispatcher.universe
     keys = written_blocks(keys_document(universe_report(universe), universe=universe))
-    compared = f"Compared with {_below(state)}: {plural(len(_changed(listed)), 'operator')}."
-    alone = "There is no state below the files to compare with: everything is theirs."
-    difference = [("title", alone if state.base is None else compared)] if changes is None else changes["blocks"]
-    others = [row for row in listed if row.higher_order]
+    changed = operators_block(_changed(listed)) or [("prose", "There is none.")]
+    others = operators_block([row for row in listed if row.higher_order]) or [("prose", "There is none.")]
     return {
         "keys": (f"Dispatch keys of {universe.name}", keys),
         "fallbacks": ("Backend fallbacks", written_blocks(fallbacks_document(backend_fallbacks_report(state)))),
         "higher-order": (
             "Higher-order operators",
-            operators_block(others) or [("prose", "There is none in this state.")],
+            others,
         ),
         "changes": (
             "What the files change",
-            (*difference, ("section", "Operators that change"), *operators_block(_changed(listed))),
+            (*([] if changes is None else changes["blocks"]), ("section", "Operators that change"), *changed),
         ),
         "own": ("Operators of these files", operators_block([row for row in listed if row.own])),
         "about": ("What this page was made from", written_blocks(_made_from(state, source))),
@@ -212,12 +206,6 @@ def _made_from(state: State, source: PageSource) -> Iterator[Block]:
         yield TableBlock(_FILE_COLUMNS, source.files)
     if source.more_files:
         yield Paragraph(f"{plural(source.more_files, 'more file')} that the page does not name.")
-    yield Paragraph("What it does not have", kind=ParagraphKind.SECTION)
-    yield Paragraph(
-        "The page shows one state as it is: it loads nothing, sends nothing, and runs nothing of what it names. To "
-        "simulate calls, try changes out, or compare states and versions, use the commands resolve, explore, diff and "
-        "history."
-    )
 
 
 _FILE_COLUMNS: list[Column[str]] = [Column("File", lambda file, _: file)]

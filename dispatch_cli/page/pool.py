@@ -17,11 +17,7 @@ class Pool:
 
     def add(self, value: Hashable) -> int:
         """The number of a value that is written as it is."""
-        place = self._places.get(value)
-        if place is None:
-            place = self._places[value] = len(self.values)
-            self.values.append(value)
-        return place
+        return self.build(value, lambda same: same)
 
     def build(self, key: _Key, make: Callable[[_Key], Any]) -> int:
         """The number of what *make* gives for *key*; it is asked once for each key."""

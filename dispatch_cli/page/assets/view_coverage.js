@@ -1,11 +1,11 @@
 /* Coverage: groups of operators on all backends as a picture, and each operator on one backend. */
 
 function coverageView(key) {
-  if (key === null) return { title: "What serves the operators", command: page.command("overview"), parts: overviewParts() };
+  const { overview, options } = page.data.coverage;
+  if (key === null) return { title: "What serves the operators", command: page.command("overview"), parts: [backendChoice("", ""), writtenParts(overview)] };
   if (!page.backends.has(key)) {
     return { title: "No such backend", parts: [paragraph("Coverage is asked for a backend; ", make("code", {}, key), " is none."), backendChoice("", "")] };
   }
-  const { options } = page.data.coverage;
   const group = Object.hasOwn(options, chosenIn("group") ?? "") ? chosenIn("group") : "";
   const { share, facts: rows, services, tables } = page.backends.get(key);
   const operators = page.coverage(key, group);
@@ -26,19 +26,6 @@ function coverageView(key) {
         served(service).map((row) => [operatorLink(row.operator, row.slot ?? key, row.operator), ...row.words, row.kernel, placeOf(row.place)])),
     ],
   };
-}
-
-/** The groups of operators on all backends: each cell opens the list of its operators. */
-function overviewParts() {
-  const { title, matrices } = page.data.coverage;
-  const choice = backendChoice("", "");
-  if (matrices.length === 0) return [paragraph("No backend has kernels of its own."), choice];
-  return [
-    make("p", { class: "lead" }, title),
-    choice,
-    legend(matrices[0].legend),
-    matrices.map((drawn) => blockMatrix(drawn.head || "All operators", drawn, ([key, options]) => coverageLink(key, options.at(-1)))),
-  ];
 }
 
 function coverageLink(key, group, served) {

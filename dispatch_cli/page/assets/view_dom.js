@@ -89,22 +89,13 @@ function commandLine(command) {
 }
 
 function copyButton(text, label) {
-  const copy = async (event) => {
-    const done = await copied(text);
-    event.target.textContent = done ? "Copied" : "Copy failed";
+  const copy = async ({ target }) => {
+    const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    target.textContent = done ? "Copied" : "Copy failed";
     say(done ? "Copied" : "The browser did not let the page copy");
-    setTimeout(() => { event.target.textContent = "Copy"; }, 1500);
+    setTimeout(() => { target.textContent = "Copy"; }, 1500);
   };
   return make("button", { type: "button", "aria-label": label, click: copy }, "Copy");
-}
-
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Buttons of which one is chosen. options: ``[value, label, key]`` each; the key chooses it from the keyboard. */

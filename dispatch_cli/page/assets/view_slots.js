@@ -48,12 +48,10 @@ function matrix(caption, corner, heads, rows) {
   return marksMore(make("div", { class: "rows" }, make("table", { class: "grid" }, make("caption", {}, caption), make("thead", {}, above, head), body)));
 }
 
-/** A matrix of the command; href: where a cell's target leads, null for nowhere. */
-function blockMatrix(caption, { corner, heads, rows }, href) {
-  const cell = (drawn) => {
-    const address = href(drawn[2]);
-    return slotCell(drawn.slice(0, 2), address, { "aria-current": address !== null && address === location.hash && "true" });
-  };
+/** A matrix of the command; its cells have addresses, or lead nowhere. */
+function blockMatrix({ corner, heads, rows }) {
+  const caption = corner || "Groups";
+  const cell = ([marks, title, address]) => slotCell([marks, title], address, { "aria-current": address === location.hash && "true" });
   const whole = matrix(caption, corner, heads, rows.map(([label, ...cells]) => [label, ...cells.map(cell)]));
   const widest = Math.max(...rows.flatMap(([, ...cells]) => cells.map(([marks]) => marks.map(([text]) => text).join("").length)));
   whole.firstChild.classList.toggle("flat", heads.every(([name]) => name.length <= widest));

@@ -15,7 +15,7 @@ function startView() {
         ["Stale slots", about.stale],
       ]),
       support !== null && section("Where the operators work", commandLine(page.command("support")), writtenParts(support.blocks)),
-      support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), overviewParts()),
+      support === null && section("What serves the operators on each backend", commandLine(page.command("overview")), writtenParts(data.coverage.overview)),
       paragraph(make("kbd", {}, "/"), " finds an operator by parts of its name. Each view shows the command that prints the same. To try changes out, use ", make("code", {}, "dispatch-cli explore"), "; this page shows one state as it is."),
       own.length > 0 && section(ownTitle, writtenParts(own)),
     ],

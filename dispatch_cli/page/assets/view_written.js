@@ -21,7 +21,7 @@ const WRITTEN = {
   facts,
   table: (heads, rows) => table("Rows", heads.map(([head, isRight]) => [head || "Meaning", isRight && "number"]), rows),
   operators: (heads, rows) => WRITTEN.table(heads, rows.map(([name, ...cells]) => [operatorLink(name), ...cells])),
-  matrix: (drawn) => [legend(drawn.legend), blockMatrix(drawn.corner || "Each cell is a key", drawn, (target) => target && page.linkTo(...target))],
+  matrix: (drawn) => [drawn.legend.length > 0 && legend(drawn.legend), blockMatrix(drawn)],
 };
 
 function writtenParts(blocks) {
