@@ -102,7 +102,6 @@ def page_data(
         "decisions": outcomes.decisions.values,
         "lines": outcomes.lines.values,
         "reasons": outcomes.reasons.values,
-        "plans": outcomes.plans.values,
         "operators": operators,
         "tables": tables.values,
         "cells": tables.cells.values,
@@ -230,13 +229,13 @@ def changes_data(state: State, files: tuple[str, ...], options: tuple[str, ...])
 
 
 def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """values: the advice in sentences with their labels, and the fixes. operators: by number, slots and values.
+    """values: the advice in sentences with their labels, and the fixes. operators: by number, for slots their values.
 
     It is for slots of the files' operators, those with findings first; for the others, the page has the command to run.
     numbers: of the operators, by name. A slot of which it was found that there is none has it, too: an empty one.
     """
     values = Pool()
-    operators: dict[int, list[int]] = {}
+    operators: dict[int, dict[int, int]] = {}
     advised = 0
     for name, key in islice(dict.fromkeys(_slots(state, findings)), MOST_LOOKED_AT):
         if advised == MOST_ADVISED:
@@ -244,7 +243,7 @@ def advice_data(state: State, findings: FindingsReport, numbers: Mapping[str, in
         pieces = slot_advice(state, name, key)
         advised += bool(pieces)
         slot = state.dispatcher.universe.slot[key]
-        operators.setdefault(numbers[str(name)], []).extend((slot, values.build(pieces, _advice)))
+        operators.setdefault(numbers[str(name)], {})[slot] = values.build(pieces, _advice)
     return {"values": values.values, "operators": operators}
 
 

@@ -23,28 +23,24 @@ OWN, NO_KEY, FALLBACK = -1, -2, -3
 
 
 class Outcomes:
-    """The plans of a dispatcher's operators.
+    """Decisions and reasons for the slots of a dispatcher's operators.
 
     decisions: rule, number, source, the kernel where it is none that is registered, and perhaps the decision without
     kernels that are not known. lines: the rules of a slot, as cells. reasons: lines, the registrations concerned, and
-    the decision that comes next, or -1. plans: for each slot a decision and a reason.
+    the decision that comes next, or -1.
     """
 
     def __init__(self, dispatcher: Dispatcher, keys: Sequence[str]) -> None:
         self.dispatcher = dispatcher
         self._key = {key: number for number, key in enumerate(keys)}
-        self.decisions, self.lines, self.reasons, self.plans = Pool(), Pool(), Pool(), Pool()
+        self.decisions, self.lines, self.reasons = Pool(), Pool(), Pool()
         self._slots = [_SlotRules(dispatcher, slot) for slot in range(len(dispatcher.universe.slots))]
         self._numbers: dict[Hashable, int] = {}
 
-    def plan_of(self, name: OperatorName) -> int:
-        """The number of an operator's plan."""
-        registered, _ = self.dispatcher.shape(name)
-        return self.plans.build(registered, lambda bits: self._plan(bits, name))
-
-    def _plan(self, registered: int, name: OperatorName) -> list[int]:
-        """A decision and a reason for each slot. name: an operator with these kernels."""
+    def plan(self, name: OperatorName) -> list[int]:
+        """A decision and a reason for each slot of an operator."""
         dispatcher = self.dispatcher
+        registered, _ = dispatcher.shape(name)
         decisions = plan(dispatcher.layout, registered, dispatcher.fallback_bits).decisions
         numbers = []
         for slot, decision in zip(self._slots, decisions, strict=True):

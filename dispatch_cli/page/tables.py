@@ -69,7 +69,7 @@ class Tables:
         legend = [(code.letter, code.tone, code.meaning, codes[code]) for code in _CODES if codes[code]]
         legend += [(mark, tone, meaning, marks[mark]) for mark, (meaning, tone) in MARKS.items() if marks[mark]]
         return {
-            "plan": self.outcomes.plan_of(name),
+            "plan": self.outcomes.plan(name),
             "cells": [self._cell(row) for row in table.entries],
             "rows": [[keys_label(run.keys), [self._slots[key] for key in run.keys]] for run in folding.rows],
             "before": {self._slots[row.key]: before_label(row.before, True) for row in table.entries if row.before},

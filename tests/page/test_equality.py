@@ -231,7 +231,7 @@ def advised(state: State, script: Script) -> list[tuple[OperatorName, str]]:
     return [
         (OperatorName.parse(names[int(number)]), slots[slot])
         for number, numbers in operators.items()
-        for slot in numbers[::2]
+        for slot in map(int, numbers)
     ]
 
 

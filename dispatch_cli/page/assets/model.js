@@ -121,7 +121,6 @@ class Page {
     const { number } = this.entry(name);
     const { schema, header, headers, place, table, kernels, python } = this.data.operators;
     const shared = this.data.tables[table[number]];
-    const plan = this.data.plans[shared.plan];
     const registrations = this.registered(kernels[number]).map((registration, at) => {
       const [isAlias, state, fills] = shared.kernels[at];
       return { ...registration, isAlias, state, fills };
@@ -132,9 +131,8 @@ class Page {
       schema: schema[number],
       facts: headers[header[number]],
       place: this.place(place[number]),
-      plan,
       slots: this.slots.map((key, slot) => ({
-        ...this.held(this.data.decisions[plan[2 * slot]], key, registrations),
+        ...this.held(this.data.decisions[shared.plan[2 * slot]], key, registrations),
         cell: this.data.cells[shared.cells[slot]], before: shared.before[slot] ?? "", live: shared.live[slot] ?? null,
       })),
       registrations,
@@ -153,7 +151,8 @@ class Page {
     };
   }
 
-  /* A slot explained: the rules in turn, the registrations concerned, and what would come next. */
+  /* A slot explained: the rules in turn, the registrations concerned, what would come next, and advice; null where the
+     page does not have it. */
   explain(name, key) {
     const slot = this.slotOf.get(key);
     if (slot === undefined) return null;
@@ -172,7 +171,7 @@ class Page {
       next: following && !answer.without ? this.held(following, key, table.registrations, overridden) : null,
       above: around(above),
       below: around(below),
-      advice: this.adviceFor(this.entry(name).number, slot),
+      advice: this.data.advice.values[this.data.advice.operators[this.entry(name).number]?.[slot]] ?? null,
     };
   }
 
@@ -180,14 +179,6 @@ class Page {
     if (place === FALLBACK) return [{ ...this.fallbacks.get(key), does, tone }];
     const [active, ...others] = registrations.filter((registration) => registration.key === this.keyAt(place, key));
     return [{ ...active, does, tone }, ...(overridden ? others.map((other) => ({ ...other, does: overridden, tone: "dim" })) : [])];
-  }
-
-  /* Advice in sentences, with the fixes; null where the page does not have it. */
-  adviceFor(number, slot) {
-    const { operators, values } = this.data.advice;
-    const pairs = operators[number] ?? [];
-    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === slot) return values[pairs[at + 1]];
-    return null;
   }
 }
 
@@ -229,9 +220,7 @@ async function unpacked(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
-const dispatchPage = {
-  /* The page of the text in the element with the data. */
-  async load(text) {
-    return new Page(await unpacked(text));
-  },
-};
+/* The page of the text in the element with the data. */
+async function loadPage(text) {
+  return new Page(await unpacked(text));
+}

@@ -149,4 +149,4 @@ function failed(error) {
 }
 
 byId("help").addEventListener("click", () => byId("keys").showModal());
-dispatchPage.load(byId("data").textContent).then(start).catch(failed);
+loadPage(byId("data").textContent).then(start).catch(failed);

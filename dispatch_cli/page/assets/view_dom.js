@@ -17,16 +17,12 @@ function nodes(children) {
     .flatMap((child) => (child instanceof Node ? child : breakable(String(child))));
 }
 
-/** Breaks of a name or a path: behind its separators; in a long word before a capital, or after 40 letters. */
-const SEPARATED = /(?<=::|[/_.])(?=\p{L})/u;
-const LONG_WORD = /\S{24,}/u;
-const IN_LONG_WORD = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=^.{40}|^.{80}|^.{120}|^.{160})/u;
+/** Breaks of a name or a path: behind its separators, and before a capital in a long word. */
+const BREAKS = /(?<=::|[/_.])(?=\p{L})|(?<=[\p{L}\d]{16,}[\p{Ll}\d])(?=\p{Lu})/u;
 
 /** A text as nodes that are broken where the parts of names and paths end, if they are broken at all. */
 function breakable(text) {
-  const inWord = (word) => (LONG_WORD.test(word) ? word.split(IN_LONG_WORD) : word);
-  const parts = text.split(SEPARATED).flatMap((part) => (LONG_WORD.test(part) ? part.split(/(?<= )/).flatMap(inWord) : part));
-  return parts.flatMap((part, at) => [...(at > 0 ? [document.createElement("wbr")] : []), document.createTextNode(part)]);
+  return text.split(BREAKS).flatMap((part, at) => (at > 0 ? [document.createElement("wbr"), part] : [part]));
 }
 
 /** An element. attributes: a function is a listener for the event of that name; null and false are left out. */
@@ -96,13 +92,6 @@ function copyButton(text, label) {
     setTimeout(() => { target.textContent = "Copy"; }, 1500);
   };
   return make("button", { type: "button", "aria-label": label, click: copy }, "Copy");
-}
-
-/** Buttons of which one is chosen. options: ``[value, label, key]`` each; the key chooses it from the keyboard. */
-function choices(label, options, chosen, choose) {
-  const buttons = options.map(([value, text, key]) =>
-    make("button", { type: "button", id: `choose-${value}`, "aria-pressed": String(value === chosen), "data-key": key, click: () => choose(value) }, text));
-  return make("div", { class: "choices", role: "group", "aria-label": label }, buttons);
 }
 
 /** A choice of many values. options: ``[value, label]`` each. */

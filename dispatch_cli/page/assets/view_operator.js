@@ -29,12 +29,15 @@ function operatorParts(operatorTable, entry) {
 }
 
 function slotsSection(operatorTable) {
-  const chosen = (way) => {
-    slotsAs = way;
-    show();
+  const choice = (way, text, key) => {
+    const choose = () => {
+      slotsAs = way;
+      show();
+    };
+    return make("button", { type: "button", id: `choose-${way}`, "aria-pressed": String(way === slotsAs), "data-key": key, click: choose }, text);
   };
   return section("Dispatch table",
-    choices("How slots are shown", [["grid", "Grid", "g"], ["rows", "Rows", "r"]], slotsAs, chosen),
+    make("div", { class: "choices", role: "group", "aria-label": "How slots are shown" }, choice("grid", "Grid", "g"), choice("rows", "Rows", "r")),
     commandLine(page.command(slotsAs, page.word(operatorTable.name))),
     slotsAs === "grid" ? slotGrid(operatorTable) : slotRows(operatorTable),
     writtenParts(operatorTable.notes));
