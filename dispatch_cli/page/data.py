@@ -132,7 +132,9 @@ def _shown(value: Any, above: re.Pattern[str] | None) -> Any:
         return text if text.isascii() and text.isprintable() else "\n".join(map(safe, text.split("\n")))
     if isinstance(value, dict):
         return {_shown(name, above): _shown(item, above) for name, item in value.items()}
-    return [_shown(item, above) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [item if type(item) is int else _shown(item, above) for item in value]
+    return value
 
 
 def _about(state: State, source: PageSource, changes: dict[str, Any] | None, known: Sequence[Listed]) -> dict[str, Any]:

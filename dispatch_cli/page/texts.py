@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import quote
 
-from dispatch_cli.answers.table.wording import HasKernel, kernel_label
+from dispatch_cli.answers.table.wording import kernel_label
 from dispatch_cli.model.span import OWN, Origin, Span
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.words import is_of_pytorch, place_cell, short_kernel
@@ -24,7 +24,7 @@ _OUTSIDE = re.compile(r"[/\\~]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|$)")
 class ShownKernel(NamedTuple):
     """A kernel as `kernel_label` takes it."""
 
-    kernel: str | None
+    kernel: str
     fallthrough: bool
     core_fallback: bool
     span: Span | None
@@ -44,16 +44,19 @@ class Texts:
         self._url, self._files, self._folders = url, frozenset(files), folders
         self.kernels, self.fronts, self.places = Pool(), Pool(), Pool()
 
-    def kernel(self, row: HasKernel) -> int:
+    def kernel(self, row: ShownKernel) -> int:
         """The number of a kernel."""
-        whole, label = row.kernel or "", kernel_label(row, True)
+        return self.kernels.build(row, self._kernel)
+
+    def _kernel(self, row: ShownKernel) -> tuple[int, str]:
+        whole, label = row.kernel, kernel_label(row, True)
         rest = short_kernel(whole)
         if not label.endswith(rest):
-            return self.kernels.add((self.fronts.add((label, whole, None)), ""))
+            return self.fronts.add((label, whole, None)), ""
         front = whole.removesuffix(rest)
         folder = _SOURCE.search(front)
         url = None if folder is None or self._pytorch is None else f"{self._pytorch}{folder[1]}"
-        return self.kernels.add((self.fronts.add((label.removesuffix(rest), front, url)), rest))
+        return self.fronts.add((label.removesuffix(rest), front, url)), rest
 
     def place(self, span: Span | None, origin: Origin = OWN) -> int:
         """The number of a place, or of the embedded state that has what has none; -1 for neither."""

@@ -32,7 +32,7 @@ from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.texts import ShownKernel
 from dispatch_cli.render.document import Column, Inline, Run, runs_of
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.words import keys_label, place_cell
+from dispatch_cli.render.words import keys_label, place_cell, short_kernel
 from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
@@ -82,8 +82,7 @@ def codes(table: OperatorTable) -> list[list[str]]:
 def slot(row: SlotRow) -> list[Any]:
     """The words for a slot."""
     without = None
-    if row.otherwise is not None:
-        rest = row.otherwise
+    if (rest := row.otherwise) is not None:
         label = kernel(
             ShownKernel(rest.kernel, rest.fallthrough, rest.rule is Rule.FALLBACK and not rest.span, rest.span)
         )
@@ -165,10 +164,17 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
                 row.covered.slot,
                 row.covered.source,
                 text(place_cell(row.span, row.origin)),
+                safe(short_kernel(row.kernel or "")),
             ]
             for row in report.operators
         ]
-        rows = [[row["operator"], *row["words"], row["slot"], row["source"], row["place"]["whole"]] for row in shown]
+        rows = [
+            [
+                *(row["operator"], *row["words"], row["slot"], row["source"], row["place"]["whole"]),
+                row["kernel"].removeprefix("PyTorch's own, "),
+            ]
+            for row in shown
+        ]
         yield from differing(f"coverage {key}", expected, rows)
 
 
