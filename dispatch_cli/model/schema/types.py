@@ -97,6 +97,36 @@ OTHER_NAMES = {
 
 _SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
 """Kinds that TorchScript sees as int: PyTorch keeps both, the type it sees and the real one."""
+Constant = None | bool | int | float | str
+"""A single value."""
+Value = Constant | tuple[Constant, ...]
+"""Default of an argument."""
+
+_NAMED_CONSTANTS = {"Mean": 1, "complex": 9, "contiguous_format": 0, "float": 6, "long": 4, "strided": 0}
+"""The words that a default of any type can be, with the enum values PyTorch keeps for them."""
+_NUMBERS = {name: number for number, name in enumerate(DTYPES)}
+_SCALAR_TYPES = _NUMBERS | {other: _NUMBERS[name] for other, name in OTHER_NAMES.items()}
+"""The further words that a default of type ScalarType can be (``getStringToDtypeMap`` in c10/core/ScalarType.cpp)."""
+DEVICE_TYPES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+"""The device types that PyTorch reads, in the order of its message (c10/core/Device.cpp)."""
+DEVICE = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
+"""A device type, and its index."""
+_MAX_INDEX = 127
+"""PyTorch keeps the index of a device in eight bits."""
+_INT64 = range(-(2**63), 2**63)
+_MAX_DIGITS = 20
+"""Digits that are beyond 64 bits: Python is not to convert thousands of them."""
+_NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER})
+_SINGLE = frozenset({TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT})
+_LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.BOOL: bool}
+_WORDS = {"None": None, "True": True, "False": False}
+_PRINTED_FLOAT = re.compile(r"-?(?:inf|nan|[0-9]+\.?[0-9]*(?:e[+-][0-9]+)?)")
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n"}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
 
 
 def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
@@ -138,38 +168,6 @@ def seen_by_torchscript(real: SchemaType) -> SchemaType:
         if seen is not real.contained[0]:
             return list_of(seen) if real.kind is TypeKind.LIST else optional_of(seen)
     return real
-
-
-Constant = None | bool | int | float | str
-"""A single value."""
-Value = Constant | tuple[Constant, ...]
-"""Default of an argument."""
-
-_NAMED_CONSTANTS = {"Mean": 1, "complex": 9, "contiguous_format": 0, "float": 6, "long": 4, "strided": 0}
-"""The words that a default of any type can be, with the enum values PyTorch keeps for them."""
-_NUMBERS = {name: number for number, name in enumerate(DTYPES)}
-_SCALAR_TYPES = _NUMBERS | {other: _NUMBERS[name] for other, name in OTHER_NAMES.items()}
-"""The further words that a default of type ScalarType can be (``getStringToDtypeMap`` in c10/core/ScalarType.cpp)."""
-DEVICE_TYPES = (
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
-    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
-)  # fmt: skip
-"""The device types that PyTorch reads, in the order of its message (c10/core/Device.cpp)."""
-DEVICE = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
-"""A device type, and its index."""
-_MAX_INDEX = 127
-"""PyTorch keeps the index of a device in eight bits."""
-_INT64 = range(-(2**63), 2**63)
-_MAX_DIGITS = 20
-"""Digits that are beyond 64 bits: Python is not to convert thousands of them."""
-_NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER})
-_SINGLE = frozenset({TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT})
-_LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.BOOL: bool}
-_WORDS = {"None": None, "True": True, "False": False}
-_PRINTED_FLOAT = re.compile(r"-?(?:inf|nan|[0-9]+\.?[0-9]*(?:e[+-][0-9]+)?)")
-_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n"}
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
 
 
 def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
