@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
+from fnmatch import fnmatch, fnmatchcase
 from functools import cached_property
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES, SourceError, read_plain
 from dispatch_cli.extract import kinds
+from dispatch_cli.extract.extensions import Extension, extensions_of
 from dispatch_cli.extract.left_out import Walked
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
 from dispatch_cli.extract.sources import Sources
@@ -29,16 +30,8 @@ MAX_PARTS = 50
 _COMMENT = re.compile(r"#[^\n]*")
 _CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)")
 _CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
-_PYTHON_LIST = re.compile(r"\[((?:(?!\bif\b)[^\[\]])*)\]")
-_PYTHON_NAME = re.compile(r"[\"']([^\"'\n]*)[\"']")
-_EXTENSION = re.compile(
-    r"\b\w*Extension\(\s*(?:name\s*=\s*)?[\"']([\w.]+)[\"']\s*,\s*(?:sources\s*=\s*)?"
-    + _PYTHON_LIST.pattern
-    + r"\s*[,)]"
-)
-"""An extension module of ``setup.py``: its name, and the list of its sources."""
 _SOURCE_NAME = re.compile(r"[\w./+*-]+\.(?:c|cc|cpp|cxx|cu|hip|mm|mu|mlu|sycl|\w{1,2}\*)(?![\w.])")
-_REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b|\.remove\(")
+_REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b")
 """Signs that something named in a list is taken out of it."""
 
 
@@ -147,9 +140,9 @@ def _with_packages(module: str) -> Iterator[str]:
 class LoadedTogether:
     """Knowledge of which files are loaded together.
 
-    So are two that the user names, two of one list of names in a build file, two modules that a third one imports, or
-    that import each other, and a module and a source of an extension of ``setup.py`` that the module, or one that loads
-    it, imports.
+    So are two that the user names, two sources of one extension of ``setup.py``, two of one list of names in a CMake
+    file, two modules that a third one imports, or that import each other, and a module and a source of an extension
+    that the module, or one that loads it, imports.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -183,9 +176,29 @@ class LoadedTogether:
         folders = set(paths.above(paths.absolute(paths.folder_of(module))))
         for script in self._scripts:
             if paths.absolute(paths.folder_of(script)) in folders:
-                text = self._text_of(script)
-                names = () if _REMOVES.search(text) else _EXTENSION.finditer(text)
-                yield from (match[1] for match in names if source in self._files_in(match[2], script))
+                for extension, files in self._built[script]:
+                    if extension.name is not None and source in files:
+                        yield extension.name
+
+    @cached_property
+    def _built(self) -> dict[str, list[tuple[Extension, set[str]]]]:
+        """The extensions of each build script, with C++ files that each surely has."""
+        built = {script: extensions_of(self._text_of(script)) for script in self._scripts}
+        return {script: [(each, self._sources_of(each, script)) for each in those] for script, those in built.items()}
+
+    def _sources_of(self, extension: Extension, script: str) -> set[str]:
+        folder = paths.folder_of(script)
+        files = {paths.normal(paths.join(folder, name)) for name in extension.sources}
+        patterns = [PurePath(file) for file in files if "*" in file]
+        return {
+            file
+            for file in self._sources.headers
+            if file in files
+            or any(
+                PurePath(file).parent == pattern.parent and fnmatchcase(PurePath(file).name, pattern.name)
+                for pattern in patterns
+            )
+        }
 
     @cached_property
     def _lists(self) -> dict[str, frozenset[tuple[str, int]]]:
@@ -198,24 +211,22 @@ class LoadedTogether:
         return {file: frozenset(places) for file, places in lists.items()}
 
     def _named(self, build_file: str) -> Iterator[set[str]]:
-        """The C++ files that each list names in words; variables, globs and conditions are not followed."""
-        text = self._text_of(build_file)
-        listed = _PYTHON_LIST if build_file in self._python else _CMAKE_LIST
-        for names in () if _REMOVES.search(text) else listed.finditer(text):
-            yield self._files_in(names[1], build_file)
+        """The C++ files of each extension, or that each list names in words; variables are not followed there."""
+        if build_file in self._python:
+            yield from (files for _, files in self._built[build_file])
+            return
+        text = _COMMENT.sub("", self._text_of(build_file))
+        folder = paths.folder_of(build_file)
+        for names in () if _REMOVES.search(text) else _CMAKE_LIST.finditer(text):
+            named = {paths.normal(paths.join(folder, name)) for name in _CMAKE_NAME.findall(names[1])}
+            yield named & self._sources.headers
 
     def _text_of(self, build_file: str) -> str:
-        """The text of a build file without its comments; empty where it cannot be read."""
+        """The text of a build file; empty where it cannot be read."""
         try:
-            return _COMMENT.sub("", self._sources.read(build_file))
+            return self._sources.read(build_file)
         except SourceError:
             return ""
-
-    def _files_in(self, names: str, build_file: str) -> set[str]:
-        """The C++ files in a list of a build file."""
-        named = _PYTHON_NAME if build_file in self._python else _CMAKE_NAME
-        folder = paths.folder_of(build_file)
-        return {paths.normal(paths.join(folder, name)) for name in named.findall(names)} & self._sources.headers
 
 
 def unlisted(walked: Walked) -> list[str]:
