@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dispatch_cli.render.printed import safe
 
@@ -66,22 +66,3 @@ def _cell(value: object) -> str:
     if type(value) is tuple:
         value = " ".join(str(item.value if isinstance(item, Enum) else item) for item in value)
     return safe(str(value))
-
-
-def fact_sheet(report: object) -> Sheet:
-    """A row for each field of a report that has no rows of one shape."""
-    from dispatch_cli.render.data import data_of
-
-    return Sheet(("fact", "value"), ((name, _fact(value)) for name, value in data_of(report).items()))
-
-
-def _fact(value: Any) -> object:
-    """A value of JSON in a cell; a sentence stands for what it is about."""
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    if isinstance(value, list):
-        return "; ".join(str(_fact(item)) for item in value)
-    if isinstance(value, dict):
-        parts = ((name, _cell(_fact(item))) for name, item in value.items() if item != [])
-        return value.get("text") or ", ".join(f"{name} {part}" for name, part in parts)
-    return value

@@ -35,15 +35,11 @@ diff tests/cli/diff_old.yaml tests/cli/diff_new.yaml
 guards examples/scenarios/06_factory.fixed.yaml
 history aten::ones
 keys
-keys --tensor cpu
-keys '(CPU|AutogradCUDA)-CUDA-Autograd'
-keys CPU
 register examples/broken.yaml
 register examples/custom_library.yaml
 register examples/custom_library.yaml --key CPU
 register examples/custom_library.yaml --view fallbacks
 register examples/custom_library.yaml --view order
-rules
 support examples/custom_ops.yaml --op pylib::normalize --device cpu
 table examples/stale.yaml
 table examples/stale.yaml --view summary

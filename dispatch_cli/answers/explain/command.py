@@ -184,7 +184,7 @@ def _has(state: State, name: OperatorName) -> bool:
 
 @click.command("rules", cls=Command)
 @click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=completion("rules"))
-@output_options()
+@output_options(csv=False)
 def rules_command(numbers: tuple[int, ...], out: Output) -> None:
     """List the ten rules of a dispatch table, or explain some with examples.
 

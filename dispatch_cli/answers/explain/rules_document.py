@@ -25,7 +25,6 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import rule_tone
 
 UNDEFINED_TOO = frozenset(row.alias for row in PRECEDENCE if row.fills_undefined)
@@ -129,23 +128,3 @@ def _entry(entry: RuleEntry) -> Iterator[Block]:
         yield Paragraph(Run(answer_text(example.slot), Tone.HEAD))
         yield Gap()
         yield TableBlock(RULES, example.rules)
-
-
-def sheet(report: RulesReport) -> Sheet:
-    """A row for each example."""
-    columns = ("rule_number", "name", "where", "fires", "registered", "key", "kernel", "filled_by")
-    rows = (
-        (
-            entry.rule_number,
-            name_of(entry),
-            *words_of(entry),
-            example.registered,
-            slot.key,
-            slot.kernel,
-            slot.rule_number,
-        )
-        for entry in report.rules
-        for example in entry.examples
-        for slot in (example.slot,)
-    )
-    return Sheet(columns, rows)

@@ -55,6 +55,9 @@ def command(
 
     if (tensors or contexts) and expression is not None:
         raise click.UsageError("--tensor and --context show the key set of a call; do not give a key with them.")
+    is_call = bool(tensors or contexts)
+    if out.format == "csv" and (is_call or expression is not None):
+        raise click.UsageError("--format csv has a row per key, of all keys: give no key and no call with it.")
     from dispatch_cli import api
 
     named = None
@@ -63,7 +66,6 @@ def command(
             named = project.privateuse1
             privateuse1 = None if named is None else named.text
         (chosen,) = api.load_universes([universe], allow_outside, privateuse1)
-        is_call = bool(tensors or contexts)
         report, how = _keys_of_call(chosen, tensors, contexts) if is_call else _keys(chosen, expression)
     except InputError as error:
         raise at_setting(error, named) from None

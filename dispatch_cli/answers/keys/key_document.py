@@ -10,7 +10,6 @@ from dispatch_cli.engine.keys.expression import ExpressionNote, ExpressionNoteKi
 from dispatch_cli.engine.keys.keyset import KeySet, hexadecimal
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
-from dispatch_cli.render.sheet import fact_sheet
 from dispatch_cli.render.words import listed, short_kernel
 
 FEW = 3
@@ -207,6 +206,3 @@ def _registering(report: KeyReport, universe: Universe) -> Iterator[Fact]:
         yield Fact("  leaves stale", Run(groups_label(universe, report.leaves_behind), tone))
     if report.full_after:
         yield Fact("FULL_AFTER", groups_label(universe, report.full_after))
-
-
-sheet = key_set_sheet = fact_sheet

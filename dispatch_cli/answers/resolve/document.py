@@ -54,7 +54,6 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.sheet import fact_sheet
 from dispatch_cli.render.words import listed, over_label, place_cell, schema_label
 
 if TYPE_CHECKING:
@@ -260,6 +259,3 @@ def call_keys_document(report: CallKeysReport) -> Iterator[Block]:
     yield Paragraph(
         "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
     )
-
-
-sheet = call_keys_sheet = fact_sheet

@@ -48,20 +48,7 @@ def sheet(report: BasesReport) -> Sheet:
     """One row per state, then one per overlay."""
     states = [(*base, None, None) for base in report.bases]
     overlays = [
-        (
-            *(
-                overlay.name,
-                overlay.over,
-                overlay.torch,
-                None,
-                overlay.backend,
-                overlay.operators,
-                overlay.kernels,
-                0,
-                overlay.bytes,
-            ),
-            *(overlay.over, overlay.incomplete),
-        )
-        for overlay in report.overlays
+        (*row[:2], row.torch, None, row.backend, row.operators, row.kernels, 0, row.bytes, row.over, row.incomplete)
+        for row in report.overlays
     ]
     return Sheet((*Description._fields, "overlay_for", "incomplete"), (*states, *overlays))
