@@ -143,7 +143,7 @@ def test_a_file_that_is_new_or_was_deleted(old: str, new: str, change: str, miss
     ("arguments", "message"),
     [
         (("main:nothing.yaml", "nothing.yaml"), "nothing.yaml is not in main"),
-        (("decl.yaml", "--", "--output=x:decl.yaml"), "none begins with -"),
+        (("decl.yaml", "--", "--output=x:decl.yaml"), "no revision '--output=x'"),
         (("nofile.yaml", "HEAD:decl.yaml"), "nofile.yaml does not exist"),
         (("main:include", "decl.yaml", "--universe", "main:u.json"), "main:u.json"),
     ],
