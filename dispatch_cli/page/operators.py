@@ -16,6 +16,7 @@ from dispatch_cli.page.listing import Listed
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.page.tables import Tables
 from dispatch_cli.page.texts import ShownKernel, Texts
+from dispatch_cli.render.words import schema_label
 
 
 class OperatorColumns:
@@ -57,7 +58,7 @@ class OperatorColumns:
         ids = state.dispatcher.universe.ids
         kernels = [row for key in sorted(operator.kernels, key=ids.__getitem__) for row in operator.kernels[key]]
         return (
-            *(text, schema, self.headers.add(facts)),
+            *(text, schema_label(text, schema), self.headers.add(facts)),
             self.texts.place(None if definition is None else definition.span, state.operator_origin(name)),
             self.tables.add(name, schema),
             [number for row in kernels for number in self._kernel(row)],

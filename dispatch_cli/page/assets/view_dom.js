@@ -18,7 +18,7 @@ function nodes(children) {
 }
 
 /** Breaks of a name or a path: behind its separators, and before a capital in a long word. */
-const BREAKS = /(?<=::|[/_.])(?=\p{L})|(?<=[\p{L}\d]{16,}[\p{Ll}\d])(?=\p{Lu})/u;
+const BREAKS = /(?=\p{L})(?<=::|[/_.])|(?=\p{Lu})(?<=[\p{L}\d]{16,}[\p{Ll}\d])/u;
 
 /** A text as nodes that are broken where the parts of names and paths end, if they are broken at all. */
 function breakable(text) {

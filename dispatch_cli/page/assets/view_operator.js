@@ -10,7 +10,7 @@ function operatorView({ name, key, entry }) {
     title: key === null ? name : `${name} at ${key}`,
     heading: key === null ? [name] : [operatorLink(name), " at ", key],
     parts: [
-      operatorTable.schema ? make("p", { class: "schema mono" }, operatorTable.schema) : paragraph("No schema is declared: it is registered, but not defined."),
+      make("p", { class: "schema mono" }, operatorTable.schema),
       make("div", { class: slot ? "beside two" : "beside" },
         markedSlot(make("div", { class: "operator-view" }, operatorParts(operatorTable, entry)), key),
         slot),
@@ -21,7 +21,7 @@ function operatorView({ name, key, entry }) {
 function operatorParts(operatorTable, entry) {
   const { name, place } = operatorTable;
   return [
-    facts([["Declared at", placeOf(place)], ...operatorTable.facts, ["Marked", entry.marks.map(([, text, tone]) => [toned([text, tone]), " "])]]),
+    facts([["Declared at", placeOf(place)], ...operatorTable.facts, ["Marked", entry.marks.map(([, text, tone], at) => [at > 0 ? ", " : "", toned([text, tone])])]]),
     slotsSection(operatorTable),
     (entry.unlisted || page.findingsOf(name).length > 0) && section("Findings", findingCards(page.findingsOf(name), 10), unlistedNote(entry)),
     registrationsSection(operatorTable),
