@@ -34,7 +34,7 @@ from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.operators.pane import Operators
 from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
 from dispatch_cli.explore.session import CannotRead, PaneAnswer, Session, Spot
-from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line, copy_command
+from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.stage import WIDE, PaneStage
 from dispatch_cli.explore.visits import VisitedPlace, Visits
@@ -50,6 +50,8 @@ NARROW = 100
 """Columns below which the list of operators makes room for the view that has the focus."""
 SOON = 0.04
 """Seconds for which the cursor of the list rests until views follow it."""
+COPIED = 2.5
+"""Seconds for which the notice of a copied command line stays."""
 TO_SAVE = "(w writes this file)"
 """Remark of a command line that names the changes while they are not saved."""
 
@@ -305,8 +307,16 @@ class ExploreApp(App[None]):
         self.command_bar.show("" if answer is None else command_line(answer), "  ".join(notes))
 
     def action_copy(self) -> None:
-        """Copy the command line of the view in front."""
-        copy_command(self, self.answer)
+        """Copy the command line of the view in front, by the terminal's own clipboard (OSC 52)."""
+        if self.answer is None:
+            self.notify("There is no command line to copy.")
+            return
+        try:
+            self.copy_to_clipboard(command_line(self.answer))
+        except UnicodeEncodeError:  # a file's name that is not UTF-8
+            self.notify("The command line has bytes that are not text.", severity="warning")
+        else:
+            self.notify("Copied (no clipboard in the terminal? select the text with the mouse)", timeout=COPIED)
 
     # changes on trial
 

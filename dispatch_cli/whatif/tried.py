@@ -31,7 +31,7 @@ class TriedChanges:
 
     path, places: the file that the changes are written to, and where it has each addition.
     added: what is declared with the additions, of which the other changes speak. declared: with all changes.
-    touched: what the changes can concern. before: the version without the last change; None where there is none.
+    touched: what the changes can concern.
     """
 
     def __init__(self, original: State, changes: tuple[Change, ...], path: str) -> None:
@@ -50,11 +50,10 @@ class TriedChanges:
         if self.declared.changes is not None and original.declarations.changes is None and len(others) == len(changes):
             self.state.unchanged = original
         self.touched = Touched()
-        self.before: TriedChanges | None = None
 
     def follow(self, before: TriedChanges) -> None:
         """Note what the changes can concern. before: the version that does not have the last one."""
-        self.before, change = before, self.changes[-1]
+        change = self.changes[-1]
         operator, key = (change.operator, change.key) if isinstance(change, Addition) else change.which[:2]
         if operator is None:
             covered = self.original.dispatcher.universe.covered_by(key)

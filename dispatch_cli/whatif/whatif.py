@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dispatch_cli.engine.history import all_declarations, rerun
 from dispatch_cli.engine.state import State
@@ -59,7 +59,7 @@ class WhatIf:
         Errors: Refused, with PyTorch's text, where PyTorch refuses it, and for a change of what is not there; then
         everything is as it was.
         """
-        self._go_to((*self.changes, *changes))
+        self._go_to(self._now, changes)
 
     def take_back(self, number: int) -> None:
         """Leave one change out, by its position from 1. Errors: Refused where others need it."""
@@ -70,7 +70,7 @@ class WhatIf:
             there = self._now.names.of(gone.operator, isinstance(gone.kernel, str))
             name = next(registration.name for registration in there if registration.span == place.kernel)
             changes = [*without_registration(changes, name)]
-        self._go_to(tuple(changes))
+        self._go_to(self._versions[0], changes)
 
     def over(self, state: State) -> tuple[WhatIf, tuple[Change, ...]]:
         """Try out the same changes, each for itself, on another state; also those that cannot be made there."""
@@ -164,18 +164,14 @@ class WhatIf:
     def _now(self) -> TriedChanges:
         return self._versions[self._at]
 
-    def _go_to(self, changes: tuple[Change, ...]) -> None:
-        now = self._now
-        common = 0
-        while common < min(len(changes), len(now.changes)) and changes[common] is now.changes[common]:
-            common += 1
-        before = now if common == len(now.changes) else self._followed(common)
-        for change in changes[common:]:
-            after = TriedChanges(self.original, (*before.changes, exact(change, before)), self._now.path)
-            after.follow(before)
-            before = after
+    def _go_to(self, version: TriedChanges, changes: Iterable[Change]) -> None:
+        """Go to a version with further changes."""
+        for change in changes:
+            before = version
+            version = TriedChanges(self.original, (*before.changes, exact(change, before)), before.path)
+            version.follow(before)
         del self._versions[self._at + 1 :]
-        self._versions.append(before)
+        self._versions.append(version)
         self._at += 1
         self._keep_lines()
 
@@ -187,8 +183,7 @@ class WhatIf:
     def _renamed(self, version: TriedChanges) -> TriedChanges:
         """A version whose places are in the file that there is now."""
         changes = TriedChanges(self.original, version.changes, self.path)
-        if version.before is not None:
-            changes.follow(self._renamed(version.before))
+        changes.touched = version.touched
         return changes
 
     def _takes(self, change: Change) -> bool:
@@ -198,10 +193,3 @@ class WhatIf:
         except Refused:
             return False
         return True
-
-    def _followed(self, count: int) -> TriedChanges:
-        """The version with the first few of the changes that are in effect."""
-        version = self._now
-        while version.before is not None and len(version.changes) > count:
-            version = version.before
-        return version

@@ -101,11 +101,7 @@ def save(text: str, path: str, before: str | None = None) -> None:
 
 def _holds(target: Path, text: str | None) -> bool:
     """True if there is just this in a file."""
-    if text is None:
-        return False
-    data = text.encode()
-    with target.open("rb") as file:
-        return file.read(len(data) + 1) == data
+    return text is not None and target.read_bytes() == text.encode()
 
 
 class ChangesFile:

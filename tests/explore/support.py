@@ -18,7 +18,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.session import PaneAnswer, Session
-from dispatch_cli.explore.views.stage import FailedView
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.data import json_text
 from dispatch_cli.whatif.findings import Shared
 from tests.cli.support import call
@@ -63,12 +63,21 @@ def drive(
             await pilot.pause()
             if app.is_running:
                 screen_text(app)
-        failed = next((view for view in app.stage.views.values() if isinstance(view, FailedView)), None)
-        if failed is not None and not fails:
-            raise failed.error
+        if errors and not fails:
+            raise errors[0]
         return result
 
-    with nullcontext() if painted else patch.object(Compositor, "render_partial_update", _not_painted):
+    errors: list[Exception] = []
+    failed = Pane.failed
+
+    def note_error(view: Pane, error: Exception) -> None:
+        errors.append(error)
+        failed(view, error)
+
+    with (
+        patch.object(Pane, "failed", note_error),
+        nullcontext() if painted else patch.object(Compositor, "render_partial_update", _not_painted),
+    ):
         return asyncio.run(run())
 
 

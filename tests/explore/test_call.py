@@ -102,7 +102,7 @@ def test_words_are_those_that_a_shell_completes() -> None:
         ("--tensor=cu", "--tensor=cuda"),
         ("--tensor ", "--tensor 'cpu"),
         ("--tensor 'cuda spar", "--tensor 'cuda sparse"),
-        ("--tensor cuda --context 'autocast c", "--tensor cuda --context 'autocast cuda"),
+        ("--tensor cuda --context 'autocast cu", "--tensor cuda --context 'autocast cuda"),
         ("--context 'exclude=CPU,AutogradCU", "--context 'exclude=CPU,AutogradCUDA"),
         ("--argument dev", "--argument device="),
         ("--argument device=cu", "--argument device=cuda"),

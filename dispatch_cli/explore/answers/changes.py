@@ -214,12 +214,5 @@ def kernel_choices(owner: OperatorName | None, key: str, there: Sequence[NamedRe
     return choices
 
 
-def named_kernel(name: str) -> KernelChoice | str:
-    """A new kernel of a name that is typed, or why it cannot have that name."""
-    if any(sign.isspace() or not sign.isprintable() for sign in name):
-        return "The name of a new kernel has no blanks: write at::native::my_kernel, or wrap<int,float>"
-    return _new_kernel(name)
-
-
 def _new_kernel(name: str) -> KernelChoice:
     return KernelChoice(f"a new kernel, {name}", Kernel(name, name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,12 +12,10 @@ from dispatch_cli.answers.history.changes import Versions
 from dispatch_cli.answers.history.report import history_report
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.table import exact
+from dispatch_cli.explore.background import Step
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
 from dispatch_cli.model.universe import UNNAMED_BACKEND
-
-Step = Callable[[str], None]
-"""Told of each step of work that takes long, in a few words."""
 
 
 class Old(NamedTuple):

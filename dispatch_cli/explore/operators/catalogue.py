@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.shared.operator_list import ListedOperator, listed_operators, own_names
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.operators.fuzzy import MISSPELT, Matcher, is_scattered, nearest
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName, Severity
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.explore.background import Step
-
 
 OWN = "+"
 """The mark of operators that the files change."""
@@ -107,11 +101,11 @@ class Catalogue:
         names = self.names(marked)
         numbers = [number for number, entry in enumerate(self.entries) if names is None or entry.name in names]
         ways = (MISSPELT,) if matches else ()
-        meant, what = nearest([self.entries[number].name for number in numbers], query, *ways)
+        meant = nearest([self.entries[number].name for number in numbers], query, *ways)
         near = [numbers[index] for index in meant]
         if not near or (matches and matches[0] in near):
             return matches, ""
-        return (list(dict.fromkeys((*near, *matches))), what) if matches else (near, f"none; {what}")
+        return (list(dict.fromkeys((*near, *matches))), "the nearest:") if matches else (near, "none; the nearest:")
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""
@@ -126,16 +120,3 @@ class Catalogue:
 def tried_operators(session: Session) -> frozenset[str]:
     """The operators that a change on trial is about; a backend fallback is about none of its own."""
     return frozenset(map(str, session.whatif.touched.operators)) if session.has_tried else frozenset()
-
-
-def original_findings(session: Session) -> Callable[[Step], FindingCounts]:
-    """A function that gives the findings of the state without changes, and may run in a thread."""
-    from dispatch_cli.explore.answers.findings import findings_search
-
-    search = findings_search(session, original=True)
-
-    def find(step: Step) -> FindingCounts:
-        report: FindingsReport = search(lambda *_: step("")).report
-        return report.affected
-
-    return find

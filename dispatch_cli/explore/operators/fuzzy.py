@@ -66,17 +66,17 @@ class Matcher:
         return 2 * ranks + (not name.startswith(_PYTORCH)), len(name), number
 
 
-def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> tuple[list[int], str]:
-    """The numbers of the names that a search may mean, best first, and what they are; none where nothing is near.
+def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> list[int]:
+    """The numbers of the names that a search may mean, best first; none where nothing is near, and for globs.
 
     alike: how alike they are at least, from 0 to 1.
     """
     query = query[:MAX_QUERY].strip()
-    if "*" in query or "?" in query:
-        return Matcher([name.lower() for name in names]).find(query.lower()), "in another case:"
+    if _globs(query):
+        return []
     numbers = {name: number for number, name in enumerate(names)}
     near = nearest_names(names, ".".join(words_of(query)), alike)
-    return [numbers[name] for match in near for name in match.names], "the nearest:"
+    return [numbers[name] for match in near for name in match.names]
 
 
 def matched(name: str, query: str) -> list[int]:

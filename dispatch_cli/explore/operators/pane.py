@@ -17,7 +17,6 @@ from dispatch_cli.explore.operators.catalogue import (
     Catalogue,
     FindingCounts,
     Marked,
-    original_findings,
     tried_operators,
 )
 from dispatch_cli.explore.operators.fuzzy import MAX_QUERY
@@ -151,7 +150,10 @@ class Operators(Vertical):
         """Look for findings, while everything else goes on."""
         self._checking = True
         self._show_filters()
-        self._work.start(original_findings(self.session), self._checked, self._not_checked)
+        from dispatch_cli.explore.answers.findings import findings_search
+
+        search = findings_search(self.session, original=True)
+        self._work.start(lambda step: search(lambda *_: step("")).report.affected, self._checked, self._not_checked)
 
     def _checked(self, findings: FindingCounts) -> None:
         self.catalogue.findings, self._checking = findings, False

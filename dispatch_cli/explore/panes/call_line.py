@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
 from textual.actions import SkipAction
@@ -80,12 +80,6 @@ def _bad(message: str, hint: str) -> InputError:
     return InputError((Problem("bad-call", message, hint=hint),))
 
 
-def devices_of(universe: Universe, tensors: Iterable[str]) -> tuple[str, ...]:
-    """The devices that the texts of tensors name, each once."""
-    words = (word.partition(":")[0] for text in tensors for word in text.split())
-    return tuple(dict.fromkeys(word for word in words if word in universe.devices))
-
-
 def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
     """A completion of a line: what comes next, and the whole line then."""
     match = _END.search(text)
@@ -96,19 +90,18 @@ def completions(universe: Universe, text: str) -> Iterator[tuple[str, str]]:
         return
     part, value = match[1], match[3] if match[2] else match[4]
     quote = "" if match[2] or value else "'"
-    for shown, whole in _values(universe, part, value, text):
+    for shown, whole in _values(universe, part, value):
         yield shown, f"{text[: len(text) - len(value)]}{quote}{whole}"
 
 
-def _values(universe: Universe, part: str, value: str, text: str) -> Iterator[tuple[str, str]]:
+def _values(universe: Universe, part: str, value: str) -> Iterator[tuple[str, str]]:
     """The values of an option that go on with one that is typed: what comes next, and the whole value."""
     if part == PARTS[0]:
         *given, begun = re.split(r" +", value)
         before = "".join(f"{word} " for word in given)
         yield from ((word, f"{before}{word}") for word in starting(tensor_words(universe, given), begun))
     elif part == PARTS[1]:
-        devices = devices_of(universe, _tensors(text))
-        yield from ((completion.text, completion.text) for completion in context_completions(universe, value, devices))
+        yield from ((completion.text, completion.text) for completion in context_completions(universe, value))
     elif part == PARTS[2]:
         name, equals, begun = value.partition("=")
         if equals and name in OPTIONS:
@@ -117,13 +110,6 @@ def _values(universe: Universe, part: str, value: str, text: str) -> Iterator[tu
             yield from ((f"{option}=", f"{option}=") for option in starting(OPTIONS, value))
     else:
         yield from ((completion.text, completion.text) for completion in key_set_completions(universe, value))
-
-
-def _tensors(text: str) -> tuple[str, ...]:
-    try:
-        return call_of(text).draft.tensors
-    except InputError:
-        return ()
 
 
 class Completion(Suggester):

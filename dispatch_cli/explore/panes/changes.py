@@ -12,7 +12,6 @@ from dispatch_cli.explore.answers.changes import (
     MadeChange,
     changes_document,
     kernel_choices,
-    named_kernel,
     opened_by,
     possible_keys,
     registrations_answer,
@@ -182,4 +181,4 @@ class ChangesPane(Pane):
             if choice is not None:
                 self.try_out(lambda: self.session.whatif.apply(Addition(owner, key, choice.kernel)))
 
-        self.app.push_screen(Choose(f"What is registered at {key}", table, own=named_kernel), take)
+        self.app.push_screen(Choose(f"What is registered at {key}", table), take)

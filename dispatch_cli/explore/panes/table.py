@@ -18,7 +18,7 @@ from dispatch_cli.explore.answers.table import (
     with_key,
 )
 from dispatch_cli.explore.session import PaneAnswer, Spot
-from dispatch_cli.explore.views.pane import SWITCHES_OFF, Pane
+from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.render.document import Block, Paragraph
 
 
@@ -41,7 +41,12 @@ class TablePane(Pane):
         Binding("v", "toggle_grid", "Grid", tooltip="Show the table as rows, or as a grid"),
         Binding("a", "toggle_every", "All slots", tooltip="A row for each slot, or one for slots with the same answer"),
         Binding("f", "filter", "Filter", tooltip="Show only some keys: a part of their names, or a glob"),
-        Binding("x", "switch", "Off", tooltip=SWITCHES_OFF),
+        Binding(
+            "x",
+            "switch",
+            "Off",
+            tooltip="Switch the registration that fills the slot off; a backend fallback, for all operators",
+        ),
     ]
     options = TableOptions()
 

@@ -120,8 +120,8 @@ class TracePane(Pane):
         for finding in findings_about(self.answer.report, row):
             yield Paragraph(Run(f"! {finding_text(finding)}", Tone.WARN), hang=2)
         yield Gap()
-        view = view_of(self.session)
-        if not self.work.busy and (explained := trace_call_report(view, row.number)) is not None:
+        view = self.session.trace
+        if view is not None and not self.work.busy and (explained := trace_call_report(view, row.number)) is not None:
             yield from call_blocks(explained)
         elif row.path is not None and row.path.problem is not None:
             yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
@@ -159,17 +159,12 @@ def _operator_of(line: Any) -> str | None:
     return line.row.operator if isinstance(line, ShownLine) and line.row is not None else None
 
 
-def view_of(session: Session) -> TraceView:
-    """The recording of a session that has one."""
-    assert session.trace is not None, "only a session with a recording shows its calls"
-    return session.trace
-
-
 def calls_answer(session: Session, asked: AskedCalls, step: Step) -> PaneAnswer | None:
     """The calls that are asked for, the first `MOST_LINES` lines of them; None where the program called no such
     operator. step: gets texts on progress.
     """
-    view = view_of(session)
+    view = session.trace
+    assert view is not None, "only a session with a recording shows its calls"
     operators = None
     words: list[str] = []
     if asked.operator is not None:

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
-from textual.app import App
 from textual.content import Content
 from textual.events import Resize
 from textual.style import Style
@@ -20,8 +19,6 @@ PROGRAM = "dispatch-cli"
 _BETWEEN = " > "
 _SHORT = 5
 """Letters of a cut name."""
-_COPIED = 2.5
-"""Seconds for which the notice of a copied command line stays."""
 
 
 class LinkLine(Static):
@@ -97,19 +94,6 @@ class Crumb(Static):
 def command_line(answer: PaneAnswer) -> str:
     """The command line that prints an answer, as a shell takes it."""
     return shlex.join((PROGRAM, *answer.command))
-
-
-def copy_command(app: App[None], answer: PaneAnswer | None) -> None:
-    """Copy the command line of an answer, by the terminal's own clipboard (OSC 52), and say so."""
-    if answer is None:
-        app.notify("There is no command line to copy.")
-        return
-    try:
-        app.copy_to_clipboard(command_line(answer))
-    except UnicodeEncodeError:  # a file's name that is not UTF-8
-        app.notify("The command line has bytes that are not text.", severity="warning")
-        return
-    app.notify("Copied (no clipboard in the terminal? select the text with the mouse)", timeout=_COPIED)
 
 
 class CommandBar(Static):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,10 +24,6 @@ from dispatch_cli.render.document import Block, Paragraph, TableBlock, runs_of
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.rule_steps import Concerned
     from dispatch_cli.model.changes.change import Edit
-
-
-SWITCHES_OFF = "Switch the registration that fills the slot off; a backend fallback, for all operators"
-"""Description of the key for that, for help."""
 
 
 class Pane(Vertical):
@@ -178,9 +175,11 @@ class Pane(Vertical):
         self.below.show(())
 
     def failed(self, error: Exception) -> None:
-        """Show an error of the thread; what failed is tried again when it is asked for next."""
-        self._asked = ()
-        self.say(f"{self.TITLE} cannot be shown: {type(error).__name__}: {str(error)[:500]}")
+        """Show an error in the place of the document; what failed is tried again when it is asked for next."""
+        self._asked, frame = (), traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('dispatch_cli')[2]}:{frame.lineno}"
+        why = f"{type(error).__name__}: {str(error)[:500]} ({where})"
+        self.say(f"{self.TITLE} cannot be shown. {why}. This is a bug in dispatch-cli; the other views go on.")
         self.answered(None)
 
     @property

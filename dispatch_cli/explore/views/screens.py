@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from dispatch_cli.explore.views.blocks import Blocks
 from dispatch_cli.explore.views.lines_view import LinesView
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.render.document import Block, TableBlock, runs_of
+from dispatch_cli.render.document import Block, Paragraph, TableBlock, runs_of
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.problems import problems
 
@@ -78,45 +78,36 @@ class Ask(ModalScreen["str | None"]):
 class Choose(ModalScreen[Any]):
     """Choice of a row of a table; its result is the row, or None.
 
-    table: its first column is what is typed to find a row. own: makes a row of what is typed, which comes last, or says
-    why it cannot be one.
+    table: its first column is what is typed to find a row.
     """
 
     DEFAULT_CSS = """
     Choose { align: center middle; background: $background 60%; }
     Choose > Vertical { width: 80%; max-width: 90; height: 80%; border: round $primary; background: $surface; }
     Choose Static { height: 1; padding: 0 1; text-style: bold; }
-    Choose #choose-nothing { height: auto; color: $text-warning; text-style: none; }
     Choose Input { background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave"),
+        Binding("escape", "dismiss(None)", "Leave"),
         Binding("down", "move(1)", "Down", show=False),
         Binding("up", "move(-1)", "Up", show=False),
         Binding("enter", "take", "Choose"),
     ]
 
-    def __init__(
-        self, title: str, table: TableBlock[Any], now: Any = None, own: Callable[[str], Any | str] | None = None
-    ) -> None:
+    def __init__(self, title: str, table: TableBlock[Any], now: Any = None) -> None:
         super().__init__()
         self._title = title
         self._table = table
         self._now = now
-        self._own = own
         self.list = Blocks(lists=None)
-        self._nothing = Static(id="choose-nothing", markup=False)
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(safe(self._title), markup=False)
-            typed = "type to find, or a name of your own" if self._own is not None else "type to find"
-            yield Input(placeholder=f"{typed}; enter chooses, escape leaves", compact=True)
-            yield self._nothing
+            yield Input(placeholder="type to find; enter chooses, escape leaves", compact=True)
             yield self.list
 
     def on_mount(self) -> None:
-        self._nothing.display = False
         self.list.show([self._table], _itself, at=lambda row: bool(row == self._now))
 
     @on(Input.Changed)
@@ -126,17 +117,12 @@ class Choose(ModalScreen[Any]):
         rows: Sequence[Any] = self._table.rows
         matches = [row for row in rows if all(word in self._text(row) for word in wanted)]
         matches.sort(key=lambda row: self._text(row) != event.value.lower())
-        typed = event.value.strip()
-        own = self._own(typed) if self._own is not None and typed else None
-        if own is not None and not isinstance(own, str) and own not in matches:
-            matches.append(own)
-        self._nothing.display = not matches
-        if not matches:
-            self._nothing.update(safe(own if isinstance(own, str) else f"There is no {typed!r} here"))
-        self.list.show([TableBlock(self._table.columns, matches)], _itself)
+        nothing = Paragraph(f"There is no {event.value.strip()!r} here.")
+        self.list.show([TableBlock(self._table.columns, matches) if matches else nothing], _itself)
 
     def _text(self, row: Any) -> str:
-        return _first(self._table, row).lower()
+        """The text of the first cell of a row."""
+        return "".join(run.text for run in runs_of(self._table.columns[0].cell(row, False))).lower()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -157,15 +143,6 @@ class Choose(ModalScreen[Any]):
         if self.list.target is not None:
             self.dismiss(self.list.target)
 
-    def action_leave(self) -> None:
-        """Close without a choice."""
-        self.dismiss(None)
-
 
 def _itself(row: Any) -> Any:
     return row
-
-
-def _first(table: TableBlock[Any], row: Any) -> str:
-    """The text of the first cell of a row."""
-    return "".join(run.text for run in runs_of(table.columns[0].cell(row, False)))

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import traceback
 from importlib import import_module
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
+from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
-from dispatch_cli.render.printed import safe_lines
 
-_FRAMES = 4
-"""Calls that an error shows, the innermost ones."""
-_MOST = 4_000
-"""Characters of it that are shown, the last ones."""
 BESIDE = ("table", "slot")
 """The views that stand beside each other on a wide screen."""
 WIDE = 150
 """Columns from which they do."""
-
-
-class FailedView(VerticalScroll):
-    """View in the place of one that failed."""
-
-    DEFAULT_CSS = "FailedView { padding: 1 2; & > Static { width: 1fr; } }"
-    can_focus = True
-
-    def __init__(self, title: str, error: BaseException) -> None:
-        super().__init__()
-        self.title = title
-        self.error = error
-
-    def compose(self) -> ComposeResult:
-        calls = "".join(traceback.format_exception(self.error, limit=-_FRAMES))[-_MOST:]
-        yield Static(
-            Content.assemble(
-                (f"{self.title} cannot be shown\n\n", "bold $text-error"),
-                "This is a bug in dispatch-cli. The other views go on.\n\n",
-                safe_lines(calls),
-            ),
-            markup=False,
-        )
 
 
 def pane_class(entry: PaneEntry) -> type[Pane]:
@@ -65,7 +35,6 @@ class PaneStage(Horizontal):
     DEFAULT_CSS = """
     PaneStage { width: 1fr; }
     PaneStage > Pane { width: 1fr; height: 1fr; }
-    PaneStage > FailedView { width: 1fr; height: 1fr; }
     PaneStage > .-second { border-left: vkey $panel; }
     """
 
@@ -74,7 +43,7 @@ class PaneStage(Horizontal):
         super().__init__(id=id)
         self.session = session
         self.entries = {entry.id: entry for entry in panes_of(session.trace is not None)}
-        self.views: dict[str, Pane | FailedView] = {}
+        self.views: dict[str, Pane] = {}
         self.front = front
         self.shown: tuple[str, ...] = ()
         self._first = spot
@@ -89,9 +58,8 @@ class PaneStage(Horizontal):
 
     @property
     def front_view(self) -> Pane | None:
-        """The view that has the command line; None if it failed, or is not there yet."""
-        view = self.views.get(self.front)
-        return view if isinstance(view, Pane) else None
+        """The view that has the command line; None if it is not there yet."""
+        return self.views.get(self.front)
 
     def _beside(self, front: str) -> tuple[str, ...]:
         """The views to show where one is in front."""
@@ -101,9 +69,6 @@ class PaneStage(Horizontal):
         """Bring a view to the front, at a place."""
         self.front, self.shown = front, self._beside(front)
         for name in self.shown:
-            if isinstance(view := self.views.get(name), FailedView):
-                await view.remove()
-                del self.views[name]
             if name not in self.views:
                 await self.mount(self._new_view(name))
         for name, pane in self.views.items():
@@ -115,25 +80,16 @@ class PaneStage(Horizontal):
         """Tell all views that are shown where the user is, except one."""
         for name in self.shown:
             view = self.views.get(name)
-            if isinstance(view, Pane) and view is not but:
+            if view is not None and view is not but:
                 try:
                     view.open(spot)
-                except Exception as error:
-                    self._fail(name, view, error)
+                except Exception as error:  # the view shows it
+                    view.failed(error)
 
     def id_of(self, view: Widget) -> str | None:
         """The id of the view that a widget is, or is in."""
         inside = set(view.ancestors_with_self)
         return next((name for name, view in self.views.items() if view in inside), None)
-
-    def _fail(self, name: str, failed: Pane, error: Exception) -> None:
-        """Put an error in the place of the view in which it happened, until the view is next brought to the front."""
-        shown = self.views[name] = FailedView(self.entries[name].title, error)
-        had_focus = failed.has_focus_within
-        self.mount(shown, after=failed)
-        failed.remove()
-        if had_focus:
-            shown.focus()
 
     def focus_on(self, name: str) -> None:
         """The keys go to the first part of a view."""
