@@ -88,8 +88,7 @@ def registrations_answer(
 def possible_keys(state: State, aliases: bool) -> list[str]:
     """The keys at which something can be registered. aliases: whether alias keys are among them."""
     universe = state.dispatcher.universe
-    keys = (key for key in universe.ids if key in universe.parseable)
-    return [key for key in keys if key in universe.slot or (aliases and key in universe.aliases)]
+    return [key for key in (*universe.slots, *(universe.aliases if aliases else ())) if key in universe.parseable]
 
 
 def wanted_diff(session: Session) -> WantedDiff | None:

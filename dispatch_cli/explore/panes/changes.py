@@ -17,6 +17,7 @@ from dispatch_cli.explore.answers.changes import (
     registrations_answer,
     wanted_diff,
 )
+from dispatch_cli.explore.answers.table import DEFAULT_KEY
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.session import PaneAnswer, Session
 from dispatch_cli.explore.switch import registration_beside
@@ -169,7 +170,7 @@ class ChangesPane(Pane):
         keys = possible_keys(self.session.original, aliases=owner is not None)
         whose = "the backend fallback" if owner is None else str(owner)
         self.app.push_screen(
-            Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), self.spot.key),
+            Choose(f"The dispatch key of {whose}", TableBlock(_KEYS, keys), self.spot.key or DEFAULT_KEY),
             lambda key: None if key is None else self._choose_kernel(owner, key),
         )
 

@@ -117,8 +117,10 @@ class Choose(ModalScreen[Any]):
         rows: Sequence[Any] = self._table.rows
         matches = [row for row in rows if all(word in self._text(row) for word in wanted)]
         matches.sort(key=lambda row: self._text(row) != event.value.lower())
-        nothing = Paragraph(f"There is no {event.value.strip()!r} here.")
-        self.list.show([TableBlock(self._table.columns, matches) if matches else nothing], _itself)
+        if matches:
+            self.list.show([TableBlock(self._table.columns, matches)], _itself)
+        else:
+            self.list.show([Paragraph(f"There is no {event.value.strip()!r} here.")])
 
     def _text(self, row: Any) -> str:
         """The text of the first cell of a row."""
