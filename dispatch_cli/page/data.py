@@ -179,10 +179,7 @@ def _views(
     return {
         "keys": (f"Dispatch keys of {universe.name}", keys),
         "fallbacks": ("Backend fallbacks", written_blocks(fallbacks_document(backend_fallbacks_report(state)))),
-        "higher-order": (
-            "Higher-order operators",
-            others,
-        ),
+        "higher-order": ("Higher-order operators", others),
         "changes": (
             "What the files change",
             (*([] if changes is None else changes["blocks"]), ("section", "Operators that change"), *changed),

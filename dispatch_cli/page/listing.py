@@ -97,11 +97,7 @@ _COLUMNS: list[Column[Listed]] = [
     Column("Slots changed", lambda row, _: str(row.changed or ""), right=True, optional=True),
     Column("Stale", lambda row, _: str(row.stale or ""), right=True, optional=True),
     Column("Findings", lambda row, _: str(row.findings or ""), right=True, optional=True),
-    Column(
-        "Worst finding",
-        lambda row, _: "" if row.worst is None else severity_run(row.worst),
-        optional=True,
-    ),
+    Column("Worst finding", lambda row, _: "" if row.worst is None else severity_run(row.worst), optional=True),
 ]
 
 

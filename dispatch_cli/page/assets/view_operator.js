@@ -21,7 +21,7 @@ function operatorView({ name, key, entry }) {
 function operatorParts(operatorTable, entry) {
   const { name, place } = operatorTable;
   return [
-    facts([["Declared at", placeOf(place)], ...operatorTable.facts, ["Marked", entry.marks.map(([, text, tone], at) => [at > 0 ? ", " : "", toned([text, tone])])]]),
+    facts([["Declared at", placeOf(place)], ...operatorTable.facts, ["Marked", entry.marks.length > 0 && entry.marks.map(([, text, tone], at) => [at > 0 ? ", " : "", toned([text, tone])])]]),
     slotsSection(operatorTable),
     (entry.unlisted || page.findingsOf(name).length > 0) && section("Findings", findingCards(page.findingsOf(name), 10), unlistedNote(entry)),
     registrationsSection(operatorTable),

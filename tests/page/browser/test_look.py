@@ -44,6 +44,7 @@ def test_places_lead_to_the_repository_that_is_named(tab: Tab) -> None:
     (link,) = tab.evaluate("[...document.querySelectorAll('.slot-view a.mono')].map(a => a.getAttribute('href'))")
     assert link.startswith("https://github.com/pytorch/pytorch/blob/v2.15.0/aten/src/ATen/")
     assert "/__w/" not in tab.text(".slot-view")
+    assert tab.evaluate("document.querySelectorAll('dd:empty').length") == 0
 
 
 @pytest.mark.parametrize(
