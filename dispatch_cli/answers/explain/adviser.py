@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from dispatch_cli.answers.explain.advice_report import Advice, Change, Filled, Manual
 from dispatch_cli.answers.explain.remedies import Remedy, remedies, removal
@@ -32,11 +32,6 @@ MANUAL = {
     NoteKind.DISPLACED: Manual.DECOMPOSE,
 }
 """Advice that is left for each kind of note where no change helps."""
-
-
-Made = TypeVar("Made")
-Steps = Generator[None, None, Made]
-"""Work that can be interrupted between its steps."""
 
 
 class _Weighed(NamedTuple):
@@ -70,15 +65,15 @@ class Adviser:
         self._calls = Calls(self._trial.universe, self._schema)
         self._known: dict[Question, bool] = {}
 
-    def steps(self, note: Note) -> Steps[Advice]:
-        """A note with what would help, in steps, after each of which the state is as it was."""
+    def advice(self, note: Note) -> Advice:
+        """A note with what would help; the state is as it was then."""
         name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
             misspelled = MANUAL.get(note.kind) is Manual.CORRECT_NAME
             return Advice(name, *note, (), Manual.CORRECT_NAME if misspelled else Manual.DEFINE)
         candidates = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
-            weighed = yield from self._tried(remedy)
+            weighed = self._tried(remedy)
             if weighed is not None:
                 candidates.append(weighed)
         candidates.sort(key=lambda candidate: candidate.cost)
@@ -93,13 +88,12 @@ class Adviser:
             return Manual.REGISTER_IN_CPP
         return MANUAL.get(note.kind)
 
-    def _tried(self, remedy: Remedy) -> Steps[_Weighed | None]:
+    def _tried(self, remedy: Remedy) -> _Weighed | None:
         """The remedy as a change that holds, completed where that takes more; None where it does not hold."""
         edits = remedy.edits
         for _ in range(MAX_ROUNDS):
             if not self._trial.universe.parseable.issuperset(edit.key for edit in edits):
                 return None
-            yield
             try:
                 with self._trial.after(edits) as state:
                     lacks = self._lacks(state, remedy)
@@ -204,31 +198,7 @@ def advice_on(
     state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None = None
 ) -> tuple[Advice, ...]:
     """Notes on a slot, with advice. asked: as in `slot_advice`."""
-    steps = _advice_steps(state, name, notes, asked)
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        advice: tuple[Advice, ...] = end.value
-        return advice
-
-
-def slot_advice_steps(
-    state: State, name: OperatorName, key: str, asked: Question | None = None
-) -> Steps[tuple[Advice, ...]]:
-    """The same as `slot_advice` in steps, after each of which the state is as it was."""
-    notes = slot_notes(state.dispatcher, name, key)
-    yield
-    return (yield from _advice_steps(state, name, notes, asked))
-
-
-def _advice_steps(
-    state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None
-) -> Steps[tuple[Advice, ...]]:
     if not notes:
         return ()
-    adviser, advice = Adviser(state, name, asked), []
-    for note in notes:
-        yield
-        advice.append((yield from adviser.steps(note)))
-    return tuple(advice)
+    adviser = Adviser(state, name, asked)
+    return tuple(map(adviser.advice, notes))
