@@ -40,8 +40,6 @@ OVERLAY = "-mps"
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
-PYTORCHS = ("aten", "prim", "prims", "quantized")
-"""Namespaces of PyTorch's own operators."""
 
 
 class PastedText(NamedTuple):
@@ -71,7 +69,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     """The answer to the first error of a text. file: where the text was read from."""
     first = pasted.errors[0]
     message = MESSAGES[first.kind]
-    is_pytorchs = first.operator is not None and OperatorName.parse(first.operator).namespace in PYTORCHS
+    name = None if first.operator is None else OperatorName.parse(first.operator)
+    is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose))
     names = (first.operator, first.key, asked.details)
@@ -99,7 +98,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     )
     if first.kind == NOT_DEFINED and is_pytorchs:
         return replace(report, facts=(_of_versions(first.operator or ""),))
-    name = None if first.operator is None else OperatorName.parse(first.operator)
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
     elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:

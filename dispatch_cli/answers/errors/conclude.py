@@ -128,7 +128,7 @@ def case_of(
     """The case of a text about a slot. backend: the text's name of PrivateUse1."""
     dispatcher = state.dispatcher
     universe, known = dispatcher.universe, name in dispatcher
-    own = str(name) in {str(operator) for operator in state.own_operators()} and not _is_pytorchs(state, name)
+    own = str(name) in {str(operator) for operator in state.own_operators()} and not is_pytorchs(state, name)
     definition = dispatcher.operator(name).definition if known else None
     table = dispatcher.table(name) if known else None
     entry = None if table is None else table[key]
@@ -153,7 +153,7 @@ def case_of(
         in_text=in_text,
         partial=in_text and not shown.shows_backends(universe),
         meta=in_text and shown.may_have(META),
-        pytorchs=_is_pytorchs(state, name),
+        pytorchs=is_pytorchs(state, name),
         rule=rule,
         declared=declared,
         built=_is_built(state, device_of(universe, key)),
@@ -174,11 +174,11 @@ def _is_built(state: State, backend: str | None) -> bool:
     return is_there and state.dispatcher.table(EMPTY)[backend or ""].rule is Rule.KERNEL
 
 
-def _is_pytorchs(state: State, name: OperatorName) -> bool:
-    """True for an operator of PyTorch, and not of a library or a file, by its namespace."""
+def is_pytorchs(state: State, name: OperatorName) -> bool:
+    """True for an operator of PyTorch, and not of a library or a file, by its namespace; prim is TorchScript's."""
     own = {str(name), *map(str, state.own_operators())}
     names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
-    return name.namespace == "aten" or any(OperatorName.parse(other).namespace == name.namespace for other in names)
+    return name.namespace in ("aten", "prim") or any(other.startswith(f"{name.namespace}::") for other in names)
 
 
 class Proof(Enum):

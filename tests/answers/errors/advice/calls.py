@@ -121,7 +121,7 @@ def function_of_a_newer_release(advice):
 
 untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
-untried("no-derivative", "A newer PyTorch, or a newer release of the package", "needs another build")
+untried("no-derivative", "A newer PyTorch, or a newer release of its package", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)
 untried("no-subclass", "Call it on an ordinary tensor", OTHER)

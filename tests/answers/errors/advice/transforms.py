@@ -288,7 +288,7 @@ def statistics_of_a_norm(advice):
     torch.func.vmap(norm)(torch.ones(5, 4, 3))
 
 
-@tries("function-transform", "with `ctx.save_for_backward`, and call `F.apply(x)`")
+@tries("function-transform", "as static methods, and call `F.apply(x)`")
 def function_without_static_methods(advice):
     class Old(torch.autograd.Function):
         def forward(self, x):
