@@ -88,6 +88,8 @@ _HANDLING = "During handling of the above exception"
 """Stands between two errors of which the second ended the program; it need not have the same cause."""
 _DIRECT_CAUSE = "direct cause of the following exception"
 _TRACEBACK = "Traceback (most recent call last)"
+_CHILD_FAILED = re.compile(r"\b(?:ChildFailedError|CalledProcessError)\b")
+"""What the process that started others raises last: the effect of an error in one of these."""
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
@@ -132,7 +134,7 @@ def _start_of_end(text: str) -> int:
     """Offset from which a text is about the error that ended the program; those before it are not its causes."""
     start = text.rfind(_TRACEBACK)
     before = text.rfind(_TRACEBACK, 0, max(start, 0))
-    is_apart = before >= 0 and _DIRECT_CAUSE not in text[before:start]
+    is_apart = before >= 0 and _DIRECT_CAUSE not in text[before:start] and not _CHILD_FAILED.search(text, start)
     return max(text.rfind(_HANDLING), start if is_apart else 0)
 
 

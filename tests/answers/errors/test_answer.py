@@ -206,6 +206,19 @@ def test_attributes_that_parameters_lack_are_those_of_tensors(name: str) -> None
     )
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: train.py FAILED",
+        "subprocess.CalledProcessError: Command '['python', 'train.py']' returned non-zero exit status 1.",
+    ],
+)
+def test_the_failure_of_a_child_process_is_the_effect_of_its_error(end: str) -> None:
+    texts = [f'Traceback (most recent call last):\n  File "f.py", line 3, in f\n{text}\n' for text in (FIRST, end)]
+    report = answered("\n".join(texts))
+    assert (report.kind, [fact.kind for fact in report.facts if fact.kind == "handled"]) == ("no-kernel", [])
+
+
 def test_autocast_is_advised_for_the_dtypes_that_it_converts() -> None:
     text = "RuntimeError: expected scalar type {} but found Float"
     assert any("custom_fwd" in step for step in answered(text.format("Half")).user)
