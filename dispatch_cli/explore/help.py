@@ -60,7 +60,8 @@ def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[He
     titles = {entry.title for entry in PANES}
     yield "Keys everywhere", (*(row for row in key_rows(app, type(app)) if row[1] not in titles), *_OF_TEXTUAL)
     yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
-    yield "Keys in the list of operators", (*key_rows(app, OperatorList), *key_rows(app, Operators)[-1:])
+    of_list = (row for row in key_rows(app, Operators) if row[0] == "f")  # its others are for the input
+    yield "Keys in the list of operators", (*key_rows(app, OperatorList), *of_list)
     yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 
