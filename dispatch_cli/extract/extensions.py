@@ -17,6 +17,9 @@ _READS = frozenset({"list", "sorted", "tuple", "set", "len", "print"})
 _HERE = frozenset({"__file__", "os.path.curdir"})
 _SAME = frozenset({"os.path.abspath", "os.path.realpath", "os.path.normpath", "str", "Path", "pathlib.Path"})
 _GLOBS = frozenset({"glob.glob", "glob"})
+MAX_PATH = 4096
+MOST_STEPS = 20_000
+"""Expressions of a script that are followed; variables can stand for long texts."""
 
 
 class Extension(NamedTuple):
@@ -51,6 +54,12 @@ class _Script:
         self._imported = Counter(
             name for node in self._nodes if isinstance(node, ast.alias) for name in self._names_bound_by(node)
         )
+        self._left = MOST_STEPS
+        self._own = {node.name for node in self._nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+        self._uses: dict[str, list[ast.Name]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._uses.setdefault(node.id, []).append(node)
         self._values = {
             node.targets[0].id: node.value
             for node in self._nodes
@@ -100,9 +109,7 @@ class _Script:
             case ast.Attribute(attr=name):
                 return name.endswith("Extension")
             case ast.Name(id=name) if name.endswith("Extension"):
-                return not any(
-                    isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name for node in self._nodes
-                )
+                return name not in self._own
             case ast.Name(id=name):
                 value = self._value_of(name)
                 choices = [value.body, value.orelse] if isinstance(value, ast.IfExp) else []
@@ -114,6 +121,9 @@ class _Script:
 
     def _sources(self, node: ast.expr, depth: int) -> Iterator[str]:
         """Sources that a list surely has."""
+        self._left -= 1
+        if self._left < 0:
+            return
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items):
                 for item in items:
@@ -139,8 +149,9 @@ class _Script:
 
     def _only_grows(self, name: str) -> bool:
         """True if no use of a list takes something out of it, or leads to where that cannot be seen."""
-        uses = (node for node in self._nodes if isinstance(node, ast.Name) and node.id == name)
-        return all(self._keeps(node) for node in uses if isinstance(node.ctx, ast.Load))
+        uses = self._uses.get(name, [])
+        self._left -= len(uses)
+        return all(map(self._keeps, uses))
 
     def _keeps(self, node: ast.Name) -> bool:
         parent = self._parents[id(node)]
@@ -162,7 +173,8 @@ class _Script:
 
     def _text(self, node: ast.expr, depth: int = 0) -> str | None:
         """A constant text, or a path from the folder of the script; None for others."""
-        if depth > 9:
+        self._left -= 1
+        if depth > 9 or self._left < 0:
             return None
         match node:
             case ast.Constant(value=str(text)):
@@ -199,7 +211,7 @@ class _Script:
     def _joined(self, between: str, parts: list[ast.expr], depth: int) -> str | None:
         texts = [self._text(part, depth + 1) for part in parts]
         known = [text for text in texts if text is not None and text != "__file__"]
-        if len(known) < len(parts):
+        if len(known) < len(parts) or sum(map(len, known)) > MAX_PATH:
             return None
         return posixpath.join(*known) if between else "".join(known)
 

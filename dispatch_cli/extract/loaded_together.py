@@ -25,10 +25,15 @@ _IMPORT = re.compile(
 _LONG_TEXT = re.compile(r"""#[^\n]*|('{3}|"{3})(?:\\.|[^\\])*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 """A comment or a string; of one in three quotes, a line can look like an import."""
 _AS = re.compile(r"\bas\s+\w+|#[^\n]*")
+MAX_PATTERNS = 20
+"""Patterns of an extension that are looked for."""
 MAX_PARTS = 50
 """Parts of the dotted name of a module."""
 _COMMENT = re.compile(r"#[^\n]*")
-_CMAKE_LIST = re.compile(r"\b(?:set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)")
+_CMAKE_LIST = re.compile(
+    r"\b(?!\w*custom_target\b)(set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)"
+)
+_CMAKE_VARIABLE = re.compile(r"\$\{(\w+)\}")
 _CMAKE_NAME = re.compile(r"(?:\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/)?([^\s\"]+)")
 _SOURCE_NAME = re.compile(r"[\w./+*-]+\.(?:c|cc|cpp|cxx|cu|hip|mm|mu|mlu|sycl|\w{1,2}\*)(?![\w.])")
 _REMOVES = re.compile(r"\bREMOVE_ITEM\b|\bFILTER\b")
@@ -190,15 +195,17 @@ class LoadedTogether:
         folder = paths.folder_of(script)
         files = {paths.normal(paths.join(folder, name)) for name in extension.sources}
         patterns = [PurePath(file) for file in files if "*" in file]
-        return {
-            file
-            for file in self._sources.headers
-            if file in files
-            or any(
-                PurePath(file).parent == pattern.parent and fnmatchcase(PurePath(file).name, pattern.name)
-                for pattern in patterns
-            )
-        }
+        known = files & self._sources.headers
+        for pattern in patterns[:MAX_PATTERNS]:
+            known |= {file for file in self._in_folder.get(pattern.parent, ()) if fnmatchcase(file, str(pattern))}
+        return known
+
+    @cached_property
+    def _in_folder(self) -> dict[PurePath, list[str]]:
+        folders: dict[PurePath, list[str]] = {}
+        for file in self._sources.headers:
+            folders.setdefault(PurePath(file).parent, []).append(file)
+        return folders
 
     @cached_property
     def _lists(self) -> dict[str, frozenset[tuple[str, int]]]:
@@ -211,15 +218,40 @@ class LoadedTogether:
         return {file: frozenset(places) for file, places in lists.items()}
 
     def _named(self, build_file: str) -> Iterator[set[str]]:
-        """The C++ files of each extension, or that each list names in words; variables are not followed there."""
+        """The C++ files of each extension, or that each list of CMake names in words."""
         if build_file in self._python:
             yield from (files for _, files in self._built[build_file])
             return
-        text = _COMMENT.sub("", self._text_of(build_file))
         folder = paths.folder_of(build_file)
-        for names in () if _REMOVES.search(text) else _CMAKE_LIST.finditer(text):
-            named = {paths.normal(paths.join(folder, name)) for name in _CMAKE_NAME.findall(names[1])}
-            yield named & self._sources.headers
+        for command, names in self._commands.get(build_file, ()):
+            if command != "set" or not self._built_variables.isdisjoint(names.split(maxsplit=1)[:1]):
+                named = {paths.normal(paths.join(folder, name)) for name in _CMAKE_NAME.findall(names)}
+                yield named & self._sources.headers
+
+    @cached_property
+    def _commands(self) -> dict[str, list[tuple[str, str]]]:
+        """The commands of CMake files that may list sources; of none that takes something out of a list."""
+        texts = {name: _COMMENT.sub("", self._text_of(name)) for name in self._sources.builds}
+        return {name: _CMAKE_LIST.findall(text) for name, text in texts.items() if not _REMOVES.search(text)}
+
+    @cached_property
+    def _built_variables(self) -> frozenset[str]:
+        """The variables whose files are sources of something that is built."""
+        set_from: dict[str, set[str]] = {}
+        waiting: list[str] = []
+        for command, names in (command for those in self._commands.values() for command in those):
+            variables = _CMAKE_VARIABLE.findall(names)
+            if command == "set":
+                set_from.setdefault("".join(names.split(maxsplit=1)[:1]), set()).update(variables)
+            else:
+                waiting += variables
+        built: set[str] = set()
+        while waiting:
+            variable = waiting.pop()
+            if variable not in built:
+                built.add(variable)
+                waiting += set_from.get(variable, ())
+        return frozenset(built)
 
     def _text_of(self, build_file: str) -> str:
         """The text of a build file; empty where it cannot be read."""
