@@ -146,10 +146,11 @@ HOLES = {
     "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
-    "previous_line": r"(?P<previous>\S[^\n]{0,400})",
+    # up to the end of the line, which may break behind the first words
+    "previous_line": rf"(?P<previous>(?:registered{GAP}at{GAP})?\S[^\n]{{0,400}})",
     # a file and a line of Python
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
-    "new": r"(?P<new>\S[^\n]{0,400})",
+    "new": rf"(?P<new>(?:registered{GAP}at{GAP})?\S[^\n]{{0,400}})",
     # a sentence up to its end
     "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
     r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))))",
@@ -165,10 +166,6 @@ HOLES = {
     "**": r"[\s\S]{0,3000}?",
 }
 """The expression of each hole. All are bounded."""
-AT_END = {
-    name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
-}
-"""Places where something was registered, where a template ends with them: up to the end of the line."""
 _OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
 """A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
@@ -180,11 +177,9 @@ def expression(template: str) -> str:
     """The regular expression of a template."""
     parts: list[str] = []
     chosen: list[bool] = []  # for each part that is open, whether it is one of several
-    last = template.rstrip("]").rpartition("{")[2].removesuffix("}")  # what the template ends with, if that is a hole
     for hole, other, begins, ends, space, quote, text in _PART.findall(template):
         if hole:
-            pattern = HOLES.get(hole, f"(?P<{hole}>)")
-            parts.append(AT_END.get(hole, pattern) if hole == last else pattern)
+            parts.append(HOLES.get(hole, f"(?P<{hole}>)"))
         elif other:
             chosen[-1] = True
             parts.append("|")
