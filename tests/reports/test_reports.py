@@ -15,7 +15,7 @@ from tests.reports.table import TEXTS, Report, reports
 MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 SIZES = {
     str(at): size
-    for at, size in enumerate((42, 60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40), start=1)
+    for at, size in enumerate((42, 60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40, 40), start=1)
 }
 TOLD = [report for report in reports() if report.says]
 
@@ -44,7 +44,8 @@ def test_no_repository_has_more_than_its_share(number: str) -> None:
 
 def test_a_text_that_was_recognised_stays_so() -> None:
     for report in reports():
-        if not report.verdict.endswith("not recognised"):
+        was_run = report.verdict or report.says
+        if was_run and not report.verdict.endswith("not recognised"):
             assert read(report.file.read_text(encoding="utf-8")).errors, report.name
 
 
