@@ -89,11 +89,6 @@ def json_text(report: Any) -> Iterator[str]:
     yield "\n  ]\n}\n" if between else "]\n}\n"
 
 
-def report_data(report: Any) -> dict[str, Any]:
-    """A report as the JSON object that `json_text` writes; its iterators are used up."""
-    return {"schema_version": SCHEMA_VERSION, "report": report.REPORT, **data_of(report)}
-
-
 _NEWLINE = "\n"
 _WORDS = {None: "null", True: "true", False: "false"}
 

@@ -186,18 +186,15 @@ def _fills(entry: TableEntry, remedy: Remedy) -> bool:
     return entry.decision.source == remedy.source
 
 
-def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
-    """Notes on a slot, with advice.
-
-    asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
-    """
-    return advice_on(state, name, slot_notes(state.dispatcher, name, key), asked)
+def slot_advice(state: State, name: OperatorName, key: str) -> tuple[Advice, ...]:
+    """Notes on a slot, with advice. Errors: Refused for an unknown operator."""
+    return advice_on(state, name, slot_notes(state.dispatcher, name, key))
 
 
 def advice_on(
     state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None = None
 ) -> tuple[Advice, ...]:
-    """Notes on a slot, with advice. asked: as in `slot_advice`."""
+    """Notes on a slot, with advice. asked: the call that is to work; else a call that gets to the slot."""
     if not notes:
         return ()
     adviser = Adviser(state, name, asked)

@@ -52,14 +52,14 @@ def tensor_completions(universe: Universe, text: str) -> Iterator[Completion]:
     yield from (Completion(f"{before}{blank}{other}=", False) for other in NAMED_WORDS if f"{other}=".startswith(word))
 
 
-def context_completions(universe: Universe, text: str, devices: Sequence[str] = ()) -> Iterator[Completion]:
-    """The contexts, and what follows their words. devices: whose autocast comes first."""
+def context_completions(universe: Universe, text: str) -> Iterator[Completion]:
+    """The contexts, and what follows their words."""
     head, equals, value = text.partition("=")
     if equals and head in KEYS_AFTER:
         before, comma, key = value.rpartition(",")
         yield from (Completion(f"{head}={before}{comma}{other}") for other in starting(universe.slots[1:], key))
         return
-    autocasts = _autocasts(universe, devices)
+    autocasts = _autocasts(universe)
     off = (f"{autocast} off" for autocast in autocasts if text.startswith(autocast))
     yield from map(Completion, starting((*_whole_contexts(), *autocasts, *off), text))
     yield from (Completion(f"{name}=", False) for name in KEYS_AFTER if f"{name}=".startswith(text))
@@ -86,10 +86,9 @@ def _whole_contexts() -> Iterator[str]:
     yield f"{ContextKind.INFERENCE_MODE.value}(False)"
 
 
-def _autocasts(universe: Universe, devices: Sequence[str]) -> tuple[str, ...]:
-    """The contexts of autocast, one for each device that has it; first those of *devices*."""
+def _autocasts(universe: Universe) -> tuple[str, ...]:
+    """The contexts of autocast, one for each device that has it."""
     from dispatch_cli.model.universe import autocast_key_of
 
-    names = [name for name, key in universe.devices.items() if autocast_key_of(universe, key)]
-    names.sort(key=lambda name: devices.index(name) if name in devices else len(devices))
+    names = (name for name, key in universe.devices.items() if autocast_key_of(universe, key))
     return tuple(f"{ContextKind.AUTOCAST.value} {name}" for name in names)
