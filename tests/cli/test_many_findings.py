@@ -106,7 +106,6 @@ def test_suppressed_findings_are_listed_up_to_the_limit_and_counted(many: Path) 
 def test_guards_counts_all_too() -> None:
     rows = json.loads(call("guards", "many.yaml", "--format", "json").out)["guards"]
     assert [row["broken_count"] for row in rows] == [PER_GUARD] * GUARDS
-    assert [len(row["broken"]) for row in rows] == [OF_GROUP] * GUARDS
 
 
 @pytest.mark.parametrize("guards", ["", "- {op: '*', key: CPU, rule: fallback}\n- {op: '*', key: XLA, kernel: zz}\n"])
