@@ -33,9 +33,7 @@ faked = custom_op("chains::faked", copy, mutates_args=(), device_types="cpu")
 faked.register_fake(torch.empty_like)
 derived = custom_op("chains::derived", copy, mutates_args=())
 derived.register_autograd(lambda _context, grad: grad)
-derived.register_vmap(lambda _info, dims, x: (derived(x), dims[0]))
 other = custom_op("chains::other", copy, mutates_args=())
-other.register_vmap(lambda _info, dims, x: (x.sin(), dims[0]))
 writing = custom_op("chains::writing", write, mutates_args=("x",), device_types="cpu")
 
 library = torch.library.Library("chains", "FRAGMENT")
@@ -43,7 +41,10 @@ library.define("defined(Tensor x) -> Tensor")
 library.impl("defined", copy, "CPU")
 torch.library.register_autograd("chains::defined", lambda _context, grad: grad)
 torch.library.register_fake("chains::defined")(torch.empty_like)
-torch.library.register_vmap("chains::defined", lambda _info, dims, x: (torch.ops.chains.defined(x), dims[0]))
+if hasattr(torch.library, "register_vmap"):  # from 2.5 on
+    derived.register_vmap(lambda _info, dims, x: (derived(x), dims[0]))
+    other.register_vmap(lambda _info, dims, x: (x.sin(), dims[0]))
+    torch.library.register_vmap("chains::defined", lambda _info, dims, x: (torch.ops.chains.defined(x), dims[0]))
 
 
 def written(x: Tensor, *, out: Tensor) -> Tensor:
@@ -110,7 +111,8 @@ def out_variant() -> Any:
 
 def main() -> None:
     called = {operator: {name: chain(operator, name) for name in TENSORS} for operator in OPERATORS}
-    print(json.dumps({"called": called, "written": out_variant()}))
+    has_rules = hasattr(torch.library, "register_vmap")
+    print(json.dumps({"called": called, "written": out_variant(), "has_batching_rules": has_rules}))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from dispatch_cli.capture import run
+from tests import in_pytorch
 from tests.capture.extensions import LIBRARY, PYTORCHS_LATER, captured_extensions
 from tests.capture.support import torch_python
 from tests.cli.support import call
@@ -94,16 +95,24 @@ def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: p
 
 
 def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point of the group `torch.backends`: `import torch` loads it, and it is another package's."""
+    """An entry point of the group `torch.backends`: `import torch` loads it from 2.5 on; it is another package's."""
     (tmp_path / "mylib.py").write_text(LIBRARY + "def load():\n    pass\n", encoding="utf-8")
     information = tmp_path / "mylib-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mylib\nVersion: 1.0\n", encoding="utf-8")
     (information / "entry_points.txt").write_text("[torch.backends]\nmylib = mylib:load\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert imported(tmp_path) == imported(tmp_path, "mylib") == ["mylib::op"]
+    assert imported(tmp_path, "mylib") == ["mylib::op"]
+    loads = torch_has("_import_device_backends")
+    assert imported(tmp_path) == ["mylib::op"] * loads
     monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
     assert imported(tmp_path) == []
+
+
+def torch_has(name: str) -> bool:
+    """True if the live PyTorch has a function of that name."""
+    code = f"import torch; print(hasattr(torch, {name!r}))"
+    return in_pytorch.run([torch_python(), "-c", code]).stdout.split() == ["True"]
 
 
 def imported(folder: Path, *modules: str) -> Any:
