@@ -66,6 +66,8 @@ def answered(text: str) -> ErrorReport:
         "TypeError: keys and values should have the same dtype",
         "ValueError: idx must be an int tensor",
         "RuntimeError: log files must be on the current device",
+        "ValueError: class ids must be contiguous",
+        "xgb error: the data must be on GPU",
         # contiguous() does not make a tensor column-major
         "RuntimeError: Input tensor 'b' must be contiguous in the K dimension (column-major)",
         # lines around an error, and frames that each call passes
