@@ -19,7 +19,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of every report's schema; it rises when a field is renamed, changes its meaning, or goes."""
 
 RENAMED = {"span": "declared_at"}

@@ -93,7 +93,7 @@ def test_the_whole_documentation_is_there_in_every_format() -> None:
 
 def test_every_format_has_the_rules_that_are_asked_for() -> None:
     document = json.loads(call("rules", "6", "10", "--format", "json").out)
-    assert (document["schema_version"], document["report"], document["universe"]) == (3, "rules", "torch-2.15")
+    assert (document["schema_version"], document["report"], document["universe"]) == (4, "rules", "torch-2.15")
     assert [(rule["rule_number"], rule["rule"], rule["alias"]) for rule in document["rules"]] == [
         (6, "math", "CompositeImplicitAutograd"),
         (10, "missing", None),

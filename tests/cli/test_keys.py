@@ -24,7 +24,7 @@ def test_a_universe_as_recorded(version: str) -> None:
     """The answer for machines has what was recorded from a live PyTorch."""
     recorded = load_recording(f"{version}.state")["universe"]
     report = data("--universe", UNIVERSE_OF[version])
-    assert (report["schema_version"], report["report"], report["universe"]) == (3, "keys", UNIVERSE_OF[version])
+    assert (report["schema_version"], report["report"], report["universe"]) == (4, "keys", UNIVERSE_OF[version])
     assert [row["functionality"] for row in reversed(report["functionalities"])] == recorded["functionality"]
     per_backend = {row["functionality"]: row["keys"] for row in report["functionalities"] if row["per_backend"]}
     assert per_backend == recorded["per_backend"]
