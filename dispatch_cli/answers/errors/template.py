@@ -37,6 +37,7 @@ HOLES = {
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    "core_op": r"(?:torch\._ops\.)?(?P<op>\w{1,60}\.\w{1,100}\.\w{1,60})",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python

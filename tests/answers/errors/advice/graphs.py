@@ -39,6 +39,19 @@ def mask_filled_beyond_half(advice):
     x.masked_fill(torch.tensor([True, False]), torch.finfo(x.dtype).min if advice else -1e9)
 
 
+@tries("no-strides", "Call `x.reshape(…)`", "or `x.contiguous().view(…)`")
+def view_of_a_transposed_tensor(advice):
+    x = torch.ones(2, 3).t()
+    (x.reshape(6) if "reshape" in advice else x.contiguous().view(6) if advice else x.view(6)).sum()
+
+
+untried("no-strides", "If a layer of PyTorch calls it", "several causes")
+untried("other-data", "Leave `.data` out", "needs an older version")
+untried("mixed-devices", "If a quantized model is converted", GPU)
+untried("backward-call", "Call `model.train()` before the forward", GPU)
+untried("not-exported", "Use a newer PyTorch, whose exporter", "needs the packages of the exporter")
+
+
 @tries("no-strides", "Call `x.contiguous()` before")
 def memory_of_a_transposed_tensor(advice):
     x = torch.ops.quantized.embedding_bag_byte_prepack(torch.ones(4, 4)).t().contiguous().t()

@@ -46,7 +46,6 @@ def path_of_classes(advice):
     list(torch.classes.__path__) if advice else torch.classes.__path__._path
 
 
-untried("not-exported", "Pass a higher `opset_version`", "needs the packages of the exporter")
 untried("not-scripted", "Call what its `forward` does directly", "needs the packages of the exporter")
 untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
