@@ -23,7 +23,7 @@ CONTEXTS = (
     *("jvp", "functionalize", "meta", "conj", "neg", "zerotensor", "inplace", "vmap_inplace"),
     *("functionalize_inplace",),
 )
-UNTRIED = ("calls", "raises", "functionalize")
+UNTRIED = ("calls", "raises", "functionalize", "iterates")
 """Kinds of effect that no sample of OpInfo shows."""
 HANDWRITTEN = {
     (row.source, row.key, operator)
