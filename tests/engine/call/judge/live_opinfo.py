@@ -53,6 +53,7 @@ def call_others() -> None:
         lambda x: aten.native_dropout(x, 0.5, True),
         lambda x: aten._standard_gamma(x),
         lambda x: aten._sample_dirichlet(x),
+        lambda x: aten.squeeze_copy.dims(x, [0]),
         lambda x: aten.binomial(x, x),
         lambda x: aten.poisson(x),
         lambda x: aten.rand_like(x),
