@@ -338,3 +338,18 @@ def gradient_of_a_frozen_parameter(advice):
 
 
 untried("backward-call", "If an activation checkpointing asks", "tried for the tensor itself")
+
+
+@tries("changed-in-place", "use `inplace=False` in the layer", "or a hook of the tensor")
+def change_behind_a_full_backward_hook(advice):
+    layer, seen = torch.nn.Linear(2, 2), []
+    if "tensor" not in advice:
+        layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(outputs))
+    y = layer(torch.ones(1, 2))
+    if "tensor" in advice:
+        y.register_hook(seen.append)
+    torch.nn.functional.relu(y, inplace="inplace" not in advice).sum().backward()
+    assert len(seen) == 1
+
+
+untried("other-text", "Detach what needs no gradient", "needs an older version")

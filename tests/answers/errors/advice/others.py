@@ -165,3 +165,9 @@ def state_of_an_earlier_step(advice):
     state = x * x
     state.sum().backward(retain_graph="pass" in advice)
     ((state.detach() if "off" in advice else state) * x).sum().backward()
+
+
+@tries("no-strides", "give them two dimensions, with one number for each entry")
+def product_of_csr_with_more_dimensions(advice):
+    x = torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2) if advice else torch.ones(2, 1))
+    assert (x @ x).sum() == 2

@@ -301,3 +301,20 @@ def function_without_static_methods(advice):
             return x * 2
 
     (New.apply if advice else Old())(torch.ones(2))
+
+
+@tries("under-vmap", "Map the gradient", "torch.autograd.grad outside of vmap", "map over its `grad_outputs` only")
+def gradient_of_mapped_results(advice):
+    old_vmap, gradient = torch._vmap_internals._vmap, torch.autograd.grad
+    batch, x = torch.eye(2), torch.ones(2, requires_grad=True)
+    if "Map" in advice:
+        result = vmap(grad(lambda x, v: (v * x * x).sum()), (None, 0))(x.detach(), batch)
+    elif "outside" in advice:
+        losses = old_vmap(lambda v: (v * x * x).sum())(batch)
+        result = torch.stack([gradient(loss, x, retain_graph=True)[0] for loss in losses])
+    elif advice:
+        y = x * x
+        result = old_vmap(lambda v: gradient(y, x, v, retain_graph=True)[0])(batch)
+    else:
+        result = old_vmap(lambda v: gradient((v * x * x).sum(), x)[0])(batch)
+    assert result.equal(batch * 2)
