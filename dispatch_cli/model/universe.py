@@ -21,6 +21,7 @@ AUTOGRAD_OTHER = "AutogradOther"
 """The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
 BACKEND_SELECT = "BackendSelect"
 BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"
+BATCHED_KEYS = (BATCHED, BATCHED_NESTED)
 """The keys of batched tensors, whose kernels are batching rules."""
 EXPLICIT = "CompositeExplicitAutograd"
 FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"

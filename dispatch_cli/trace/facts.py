@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.model.universe import AUTOGRAD, BATCHED, BATCHED_NESTED, Universe, autocast_backend
+from dispatch_cli.model.universe import AUTOGRAD, BATCHED_KEYS, Universe, autocast_backend
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 
@@ -88,7 +88,7 @@ def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, Fa
             continue
         if hop.slot in universe.covered_by(AUTOGRAD):
             yield hop, FallbackKind.AUTOGRAD
-        elif hop.slot in (BATCHED, BATCHED_NESTED):
+        elif hop.slot in BATCHED_KEYS:
             yield hop, FallbackKind.VMAP
         elif not is_core_fallback(universe, hop.live):
             yield hop, FallbackKind.BACKEND

@@ -31,8 +31,7 @@ from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
     BACKEND_SELECT,
-    BATCHED,
-    BATCHED_NESTED,
+    BATCHED_KEYS,
     CATCH_ALL,
     FRONT,
     FUNCTIONALIZE,
@@ -226,6 +225,7 @@ def _applies_views_again(moment: Moment, own: Does) -> bool:
     return own.how != "views" or is_inside
 
 
+# Functorch is imported here, and by batching_rule, when a kernel of it runs: most calls are outside of transforms.
 def _transform_back(moment: Moment, *_: object) -> KernelStep:
     from dispatch_cli.engine.call.kernels.functorch import back
 
@@ -313,7 +313,7 @@ def _by_convention(moment: Moment) -> KernelStep:
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
     if chooses and is_factory(moment.schema):
         return select_backend(moment, Why.CONVENTION)
-    if moment.slot in (BATCHED, BATCHED_NESTED):
+    if moment.slot in BATCHED_KEYS:
         return _unwrapped(moment, Why.CONVENTION)
     return redispatches(moment.below(moment.slot), Why.CONVENTION)
 

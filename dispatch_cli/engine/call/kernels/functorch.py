@@ -19,7 +19,15 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import ContextKind, Layout, Wrapper, WrapperKind
 from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.text import printed_texts
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, BATCHED, BATCHED_NESTED, FRONT, FUNCTIONALIZE
+from dispatch_cli.model.universe import (
+    AD_INPLACE_OR_VIEW,
+    BACK,
+    BATCHED,
+    BATCHED_KEYS,
+    BATCHED_NESTED,
+    FRONT,
+    FUNCTIONALIZE,
+)
 
 GRAD_WRAPPER = "FuncTorchGradWrapper"
 VMAP_MODE = "FuncTorchVmapMode"
@@ -119,7 +127,7 @@ def unwrapped(moment: Moment, why: Why) -> KernelStep:
     other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what
     ``torch.library.register_vmap`` does. A batching rule raises where the innermost transform is no vmap.
     """
-    thread, is_rule = moment.thread, moment.slot in (BATCHED, BATCHED_NESTED)
+    thread, is_rule = moment.thread, moment.slot in BATCHED_KEYS
     if not thread.layers or (is_rule and thread.layers[-1].kind is not ContextKind.VMAP):
         return raises(raised_by_kernel(), why)
     keys = _batched_keys(moment) if is_rule else _own_keys(moment.maker, thread.layers[-1].kind)
@@ -132,7 +140,7 @@ def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
     A batching rule unwraps what vmap wraps alone.
     """
     level = len(moment.thread.layers)
-    kinds = (WrapperKind.BATCHED,) if moment.slot in (BATCHED, BATCHED_NESTED) else tuple(WrapperKind)
+    kinds = (WrapperKind.BATCHED,) if moment.slot in BATCHED_KEYS else tuple(WrapperKind)
     return tuple(
         value.inner
         if value.inner is not None
@@ -146,7 +154,7 @@ def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
 
 def _batched_keys(moment: Moment) -> DispatchKeySet:
     """Keys that a batching rule excludes for its calls."""
-    return moment.maker.known(*((BATCHED, BATCHED_NESTED) if moment.slot == BATCHED_NESTED else (BATCHED,)))
+    return moment.maker.known(*(BATCHED_KEYS if moment.slot == BATCHED_NESTED else (BATCHED,)))
 
 
 def grad_wrapper(moment: Moment) -> KernelStep:
@@ -170,7 +178,7 @@ def _inside(maker: TensorMaker, layer: Layer, keys: LocalKeys) -> LocalKeys:
 def _own_keys(maker: TensorMaker, kind: ContextKind) -> DispatchKeySet:
     """``keysForEnteringDynamicLayer``."""
     if kind is ContextKind.VMAP:
-        return maker.known(BATCHED, BATCHED_NESTED)
+        return maker.known(*BATCHED_KEYS)
     if kind is ContextKind.FUNCTIONALIZE:
         return maker.known(FUNCTIONALIZE)
     return maker.autograd_keys | maker.known(AD_INPLACE_OR_VIEW)
