@@ -77,14 +77,14 @@ class KernelChain:
         else:
             selection = self._selector.given(values, given, thread.keys)
         followed = follow(self, values, thread, selection)
-        end, later = self.handled(followed), followed.later
+        end, later = self.end_of(followed), followed.later
         computes = end.error is None and (end.fake is not None or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION))
         if later is not None and computes:
             end = End(EndKind.ERROR, error=later, fake=end.fake)
         return tuple(self.hops), end
 
-    def handled(self, followed: Followed) -> End:
-        """The end of a call, once a handler in Python has got it."""
+    def end_of(self, followed: Followed) -> End:
+        """The end of a call, after the kernels that were followed."""
         return followed.end
 
     def select(self, values: tuple[Value, ...], thread: Thread, unboxed: bool) -> Selection:

@@ -36,7 +36,7 @@ HANDLERS = frozenset({FAKE_TENSOR_MODE, FAKE_TENSOR})
 class CallSimulator(KernelChain):
     """Simulates calls of one operator, with the handler in Python that gets them."""
 
-    def handled(self, followed: Followed) -> End:
+    def end_of(self, followed: Followed) -> End:
         """The end of a call, once a handler in Python has got it, or what its last kernel calls is known."""
         end = followed.end
         if end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION):

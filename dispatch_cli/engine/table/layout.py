@@ -166,7 +166,7 @@ class KeyLayout:
 def layout_of(universe: Universe, incomplete: tuple[str, ...] = (), *, python: bool = False) -> KeyLayout:
     """The layout of *universe*. incomplete: the keys at which there may be kernels that are not known.
 
-    python: `KeyLayout.python`.
+    python: by the rules of ``resolve_key``: rule 5 gives way to backend kernels (`KeyLayout.python`).
     """
     return KeyLayout(universe, incomplete, python)
 

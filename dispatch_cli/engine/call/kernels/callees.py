@@ -50,7 +50,7 @@ _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctiona
 """The alias keys at which a kernel may call other operators, below autograd."""
 _IN_CPP = re.compile(r"\.(?:cpp|h|cc|cu):[0-9]+$")
 _STRUCTURED = Does(WRAPS)
-_LAYOUTS = frozenset(Layout) - {Layout.STRIDED}
+_NOT_STRIDED = frozenset(Layout) - {Layout.STRIDED}
 
 
 def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str) -> OperatorName | None:
@@ -85,7 +85,7 @@ def refused_layout(callee: OperatorName, values: Iterable[Value]) -> Layout | No
     if str(callee) not in of_operators(ITERATES):
         return None
     layouts = (value.spec.layout for value in values if value.spec is not None and not value.is_absent)
-    return next((layout for layout in layouts if layout in _LAYOUTS), None)
+    return next((layout for layout in layouts if layout in _NOT_STRIDED), None)
 
 
 def _out_form(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str) -> OperatorName | None:
