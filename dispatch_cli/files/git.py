@@ -23,6 +23,8 @@ PATIENCE = 10.0
 """Seconds that git may take for one answer."""
 MAX_OBJECT = 64 << 20
 """Bytes of an object that is read."""
+MAX_NAMES = 1000
+"""Names of revisions among which one is looked for that is meant."""
 MAX_MESSAGE = 500
 """Characters of what git says that are shown."""
 _OPTIONS = (
@@ -170,7 +172,7 @@ def is_name_of_object(text: str) -> bool:
     return re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", text) is not None
 
 
-def names_of_revisions(most: int = 1000) -> Sequence[str]:
+def names_of_revisions() -> Sequence[str]:
     """Branches, those of remotes, and tags, to suggest one; none where git cannot tell. Errors: RevisionError."""
-    ends = ("--format=%(refname:short)", f"--count={most}")
+    ends = ("--format=%(refname:short)", f"--count={MAX_NAMES}")
     return attempt("for-each-ref", *ends, "refs/heads", "refs/remotes", "refs/tags")[1].splitlines()

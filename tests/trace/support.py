@@ -122,11 +122,6 @@ class Writer:
         """Any line."""
         self.lines.append(list(line))
 
-    def add_small_state(self) -> None:
-        """That of a program with few operators, so that what is made of it is small; else, an embedded one counts."""
-        with SMALL.open(encoding="utf-8") as file:
-            self.lines.append(next(json.loads(line) for line in file if line.startswith('["state",')))
-
     def text(self) -> str:
         """The whole file."""
         return "".join(f"{json.dumps(line)}\n" for line in self.lines)

@@ -15,7 +15,6 @@ from dispatch_cli.model.universe import NON_FUNCTIONAL
 from tests.engine.live_cases import LiveCase, Side
 
 KINDS = ("cpu", "cpu sparse_csr", "cpu quantized", "cpu mkldnn")
-_OF_DISPATCH = ("Could not run", "unsupported tensor layout")
 
 
 def _error(side: Side, name: OperatorName, tensors: list[str]) -> Error | None:
