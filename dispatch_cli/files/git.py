@@ -57,7 +57,8 @@ def executable() -> str:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, **_SET}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_TRACE")}
+    return own | _SET  # a trace would be in what git says of errors
 
 
 def attempt(*arguments: str) -> tuple[int, str, str]:

@@ -136,6 +136,9 @@ def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     problem = problem_of("main:decl.yaml")
     assert problem.code == "not-a-repository"
     assert "no file 'main:decl.yaml'" in problem.message
+    for name in ("GIT_TRACE", "GIT_TRACE_SETUP", "GIT_TRACE2"):  # they go where errors go
+        monkeypatch.setenv(name, "1")
+    assert problem_of("main:decl.yaml").message == problem.message
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     assert f"not a git repository: '{tmp_path / 'nowhere'}'" in problem_of("main:decl.yaml").message
 

@@ -207,6 +207,8 @@ def test_what_the_environment_names_is_not_run(repo: Path, tmp_path: Path, monke
     commit(repo, {"decl.yaml": OPERATOR})
     for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PAGER", "GIT_ASKPASS", "GIT_EDITOR", "PAGER"):
         monkeypatch.setenv(name, str(program))
+    for name in ("GIT_TRACE", "GIT_TRACE2_EVENT", "GIT_TRACE_PACKET"):
+        monkeypatch.setenv(name, str(tmp_path / "trace"))
     assert load(resolve(["HEAD:decl.yaml"])).steps
     assert sorted(path.name for path in tmp_path.iterdir()) == ["program", "repo"]
 
