@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from dispatch_cli import universes
@@ -13,7 +12,6 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 UNIVERSE = universes.load("torch-2.13")
 PLAIN = ("CPU", "AutogradCPU", "ADInplaceOrView", "AutocastCPU")
 """The keys of a tensor on the CPU."""
-SMALL = Path(__file__).with_name("recordings") / "own.trace"
 OF_A_BACKEND = ("PrivateUse1", "AutogradPrivateUse1", "ADInplaceOrView", "AutocastPrivateUse1")
 
 
