@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 from textual.events import AppFocus
@@ -13,6 +14,8 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.slot import ToSwitchedOff
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.background import snapshot
+from dispatch_cli.explore.panes import slot
 from dispatch_cli.explore.panes.slot import SlotPane
 from dispatch_cli.explore.session import CannotRead, Session, Spot
 from dispatch_cli.model.changes.change import RegistrationName, Removal
@@ -109,8 +112,15 @@ def test_a_file_that_changed_meanwhile_is_named(tmp_path: Path) -> None:
     drive(session_of(file), steps)
 
 
-def test_advice_is_tried_by_enter() -> None:
-    """The reported problem: no autograd kernel, and what explain advises first."""
+def test_advice_is_tried_by_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reported problem: no autograd kernel, and what explain advises first. Keys wait for no copy of the state."""
+    copied_in = []
+
+    def copied(state: State) -> State:
+        copied_in.append(current_thread())
+        return snapshot(state)
+
+    monkeypatch.setattr(slot, "snapshot", copied)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         name, key = OperatorName.parse("aten::to.dtype"), "PrivateUse1"
@@ -137,5 +147,7 @@ def test_advice_is_tried_by_enter() -> None:
         assert (entry.rule, entry.decision.source) == (fills.rule, fills.source)
         await pilot.press("u")
         assert not app.session.whatif.changes
+        assert copied_in
+        assert main_thread() not in copied_in
 
     drive(Session(load_state([SCENARIO]), (SCENARIO,)), steps, size=(120, 60))

@@ -89,9 +89,9 @@ class SlotPane(Pane):
 
     def _advise(self) -> None:
         """Look for advice, where the cursor rests."""
-        state, spot, answer = snapshot(self.session.state), self.spot, self.answer
+        state, spot, answer = self.session.state, self.spot, self.answer
         if self._advising and answer is not None:
-            self.work.start(lambda _: with_advice(state, spot, answer), self._take_whole, self.failed)
+            self.work.start(lambda _: with_advice(snapshot(state), spot, answer), self._take_whole, self.failed)
 
     def _take_whole(self, answer: PaneAnswer) -> None:
         self._advising = False
