@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from dispatch_cli.checks.files import Files, Namespaces, UndecidedIndex
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.registration import OperatorHeader, Refusal, Registration, returns_tensors, takes_tensors
+from dispatch_cli.engine.table.registration import (
+    OperatorHeader,
+    Refusal,
+    Registration,
+    schema_text_returns_tensors,
+    schema_text_takes_tensors,
+)
 from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName
@@ -263,12 +269,12 @@ class View(Files):
         None when there is no schema, or when it is not known.
         """
         text = self.schema_text(name)
-        return None if text is None or self.is_unknown(name) else takes_tensors(text)
+        return None if text is None or self.is_unknown(name) else schema_text_takes_tensors(text)
 
     def returns_tensors(self, name: OperatorName) -> bool | None:
         """True if the operator returns a tensor, or a list of some. None where the schema is not known."""
         text = self.schema_text(name)
-        return None if text is None or self.is_unknown(name) else returns_tensors(text)
+        return None if text is None or self.is_unknown(name) else schema_text_returns_tensors(text)
 
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap.

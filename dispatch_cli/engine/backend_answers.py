@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.registration import returns_tensors, takes_tensors
+from dispatch_cli.engine.table.registration import schema_text_returns_tensors, schema_text_takes_tensors
 from dispatch_cli.model.universe import Universe, autocast_key_of, autograd_key_of, backend_keys
 
 _IN_PLACE = re.compile(r"[^_]_$|::__i\w+__$")
@@ -179,5 +179,5 @@ def schema_kind(schema: str) -> SchemaKind:
         return SchemaKind.MUTABLE if _IN_PLACE.search(head.partition(".")[0]) is None else SchemaKind.INPLACE
     if _ALIAS.search(returns) is not None:
         return SchemaKind.VIEW
-    is_factory = returns_tensors(schema) and not takes_tensors(schema)
+    is_factory = schema_text_returns_tensors(schema) and not schema_text_takes_tensors(schema)
     return SchemaKind.FACTORY if is_factory else SchemaKind.FUNCTIONAL

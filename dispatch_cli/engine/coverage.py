@@ -21,7 +21,7 @@ from dispatch_cli.engine.backend_answers import (
 from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, place_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.registration import Registration, takes_tensors
+from dispatch_cli.engine.table.registration import Registration, schema_text_takes_tensors
 from dispatch_cli.engine.table.table import TableEntry, is_core_fallback
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
@@ -62,7 +62,7 @@ class OperatorSlots:
             # nothing is there that they could redispatch to
             self.computing |= above.difference(key for key in active if _goes_on(active[key]))
         self.reach = Reach.TENSORS
-        if self.schema is not None and not takes_tensors(self.schema):
+        if self.schema is not None and not schema_text_takes_tensors(self.schema):
             self.reach = Reach.DEVICE if BACKEND_SELECT in active.keys() - falling else Reach.NOT
         likeness = (self.table.plan, falling, self.reach, self.raising, self.computing)
         self.likeness: Hashable = None if self.schema is None else likeness

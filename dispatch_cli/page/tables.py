@@ -16,7 +16,7 @@ from dispatch_cli.answers.table.registrations.report import KernelRow, registrat
 from dispatch_cli.answers.table.report import changed_slots, fold_table, row_of, table_report
 from dispatch_cli.answers.table.wording import before_label, kernel_label, mark_of
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table.registration import takes_tensors
+from dispatch_cli.engine.table.registration import schema_text_takes_tensors
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.outcomes import Outcomes
@@ -55,7 +55,7 @@ class Tables:
             (key, *(equal.setdefault((row.kernel.label, row.kernel.span, row.kernel.when), len(equal)) for row in rows))
             for key, rows in sorted(dispatcher.operator(name).kernels.items())
         ]
-        takes = None if schema is None else takes_tensors(schema)
+        takes = None if schema is None else schema_text_takes_tensors(schema)
         own = name if dispatcher.stale_slots(name) else None
         before = tuple(changed_slots(self.state, name).items())
         return *dispatcher.shape(name), *kernels, takes, own, before

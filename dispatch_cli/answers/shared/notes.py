@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.table.registration import takes_tensors
+from dispatch_cli.engine.table.registration import schema_text_takes_tensors
 from dispatch_cli.engine.table.table import Table, TableEntry, bypassed, unreachable_without_tensors
 from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL, UNDEFINED, Universe
 
@@ -147,7 +147,7 @@ def _unreachable(
     universe: Universe, table: Table, schema: str | None, shown: Set[str], stale: Container[str]
 ) -> Iterator[Note]:
     """Kernels of a factory that no call gets to."""
-    if schema is None or takes_tensors(schema):
+    if schema is None or schema_text_takes_tensors(schema):
         return
     kernels = unreachable_without_tensors(
         universe, table.active, lambda key: table[key].decision, lambda key: table[key].is_fallthrough

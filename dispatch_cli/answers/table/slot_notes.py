@@ -9,7 +9,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
-from dispatch_cli.engine.table.registration import takes_tensors
+from dispatch_cli.engine.table.registration import schema_text_takes_tensors
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName, some_of, usualness
@@ -108,7 +108,7 @@ def _of_missing(universe: Universe, table: Table, schema: str | None, key: str) 
         yield Note(NoteKind.NO_META, (key,), tuple(table.active))
     if key in universe.covered_by(BATCHING) and _is_core(entry) and not entry.is_fallthrough:
         yield Note(NoteKind.NO_BATCHING, (key,), tuple(table.active))
-    if key == UNDEFINED and entry.rule is Rule.MISSING and (schema is None or takes_tensors(schema)):
+    if key == UNDEFINED and entry.rule is Rule.MISSING and (schema is None or schema_text_takes_tensors(schema)):
         yield Note(NoteKind.NO_TENSORS, (key,), tuple(table.active))
 
 

@@ -149,13 +149,13 @@ class OperatorHeader(NamedTuple):
     captured: bool = False
 
 
-def takes_tensors(schema: str) -> bool:
+def schema_text_takes_tensors(schema: str) -> bool:
     """True if a printed schema has a tensor argument, optional or in a list."""
     end = schema.rindex(") ->") if ") ->" in schema else len(schema)  # alias annotations can have arrows, too
     return _TENSOR.search(schema, schema.index("("), end) is not None
 
 
-def returns_tensors(schema: str) -> bool:
+def schema_text_returns_tensors(schema: str) -> bool:
     """True if a printed schema has a tensor among its results, or a list of some."""
     return _TENSOR.search(schema, schema.rindex(") ->")) is not None
 
