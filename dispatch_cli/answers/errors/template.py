@@ -127,8 +127,8 @@ HOLES = {
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     # attributes of PyTorch's tensors, not of those of TensorFlow
     "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b)\w{1,100})",
-    # of those, what no other package's have; in-place methods end with an underscore
-    "own_name": r"(?P<name>T|ndim|untyped_storage|[a-z]\w{1,60}[a-z\d]_)(?!\w)",
+    "own_name": r"(?P<name>T|ndim|untyped_storage)\b",
+    "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
     "dtensor_name": r"(?P<name>to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor|_spec)\b",
     "cpu_function": r"(?!\w*(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
