@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.explain.advice_report import Advice, Manual
 from dispatch_cli.answers.explain.report import (
@@ -24,7 +23,7 @@ from dispatch_cli.answers.explain.wording import (
     stale_sentence,
     state_label,
 )
-from dispatch_cli.answers.shared.slot_row import TableRow
+from dispatch_cli.answers.shared.slot_row import Folded, TableRow
 from dispatch_cli.answers.table.wording import answer_text, held_label, kernel_label, source_label
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import (
@@ -50,9 +49,6 @@ from dispatch_cli.render.words import (
     runs_label,
     schema_label,
 )
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.slot_row import Folded
 
 ROLE_TONES = {
     Role.FILLS: Tone.KERNEL,

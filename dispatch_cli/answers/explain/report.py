@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from dispatch_cli.answers.explain.advice_report import Advice
 from dispatch_cli.answers.explain.rule_steps import Concerned, RuleLine, concerned, filled_by, rule_lines, runners_up
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
-from dispatch_cli.answers.shared.slot_row import PythonRow, TableRow, answer_of
+from dispatch_cli.answers.shared.slot_row import Folded, KeyRuns, PythonRow, TableRow, alike, answer_of, runs_of
 from dispatch_cli.answers.table.report import changed_slots, row_of
 from dispatch_cli.answers.table.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -21,9 +21,6 @@ from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.model.universe import UNDEFINED, Universe, autograd_key_of
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.slot_row import Folded, KeyRuns
 
 
 class Registered(NamedTuple):
@@ -63,8 +60,6 @@ class BlockExplanation(NamedTuple):
 
 def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanation:
     """Explain an alias key. Errors: Refused for an unknown operator."""
-    from dispatch_cli.answers.shared.slot_row import alike, runs_of
-
     dispatcher, universe = state.dispatcher, state.dispatcher.universe
     covered = _covered(universe, alias)
     fills = frozenset(filled_by(dispatcher, name, alias))
@@ -81,8 +76,6 @@ def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanat
 
 def explain_block(state: State, name: OperatorName, functionality: str) -> BlockExplanation:
     """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
-    from dispatch_cli.answers.shared.slot_row import alike
-
     keys = state.dispatcher.universe.per_backend[functionality]
     rows = _rows(state, name, keys)
     return BlockExplanation(functionality, _registered(state, name, functionality), alike(rows, answer_of))

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.notes import Note, table_notes
-from dispatch_cli.answers.shared.slot_row import Before, Otherwise, TableRow, answer_of
+from dispatch_cli.answers.shared.slot_row import Before, Folded, Folding, Otherwise, TableRow, answer_of, fold
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import table as engine
@@ -19,7 +19,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import OWN, Origin, Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.slot_row import Folded, Folding
     from dispatch_cli.answers.table.higher_order_report import HigherOrderSlots, HigherOrderSummary
 
 
@@ -151,7 +150,6 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
     autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
     kernel took the slot away from the math kernel.
     """
-    from dispatch_cli.answers.shared.slot_row import fold
 
     def aside(row: TableRow) -> Aside | NotKnown | None:
         if row.stale or row.before is not None:
@@ -172,8 +170,6 @@ def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Foldi
 
 def fold_kinds(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
     """Fold a table further: slots with the same kind of kernel together, wherever they are."""
-    from dispatch_cli.answers.shared.slot_row import Folded, Folding
-
     folding = fold_table(rows, autograd_keys)
     groups: dict[Hashable, list[Folded[TableRow]]] = {}
     for run in folding.rows:
