@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -91,14 +90,15 @@ def _row(view: View, guards: Guards, suppressions: Suppressions, guard: Guard) -
     """A guard; what is suppressed is so as in a run of the checks."""
     unmatched = [unmatched_guard.finding_of(guard, *glob) for glob in guards.unmatched(guard)]
     violations = ((name, violation) for name, listed in guards.broken(guard) for violation in listed)
-    broken = (guard_check.finding_of(view, guard, name, violation) for name, violation in violations)
-    no_match, is_broken = (
-        Counter(suppressions.of(finding) is None for finding in findings) for findings in (unmatched, broken)
-    )
+    broken = [guard_check.finding_of(view, guard, name, violation) for name, violation in violations]
+    unmatched_left = [finding for finding in unmatched if suppressions.of(finding) is None]
+    broken_left = [finding for finding in broken if suppressions.of(finding) is None]
     verdict = GuardStatus.HOLDS
-    if no_match[True] or is_broken[True]:
-        verdict = GuardStatus.GUARDS_NOTHING if no_match[True] else GuardStatus.BROKEN
-    elif no_match or is_broken:
+    if unmatched_left:
+        verdict = GuardStatus.GUARDS_NOTHING
+    elif broken_left:
+        verdict = GuardStatus.BROKEN
+    elif unmatched or broken:
         verdict = GuardStatus.SUPPRESSED
     operators = len(guards.operators(guard))
     return GuardRow(
@@ -113,5 +113,5 @@ def _row(view: View, guards: Guards, suppressions: Suppressions, guard: Guard) -
         verdict=verdict,
         operators=operators,
         slots=operators * len(guards.keys(guard)),
-        broken_count=is_broken[True],
+        broken_count=len(broken_left),
     )
