@@ -48,7 +48,10 @@ def sheet(report: BasesReport) -> Sheet:
     """One row per state, then one per overlay."""
     states = [(*base, None, None) for base in report.bases]
     overlays = [
-        (*row[:2], row.torch, None, row.backend, row.operators, row.kernels, 0, row.bytes, row.over, row.incomplete)
+        (
+            *(row.name, row.over, row.torch, None, row.backend, row.operators, row.kernels, 0, row.bytes),
+            *(row.over, row.incomplete),
+        )
         for row in report.overlays
     ]
     return Sheet((*Description._fields, "overlay_for", "incomplete"), (*states, *overlays))
