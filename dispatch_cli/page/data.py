@@ -138,7 +138,7 @@ def _shown(value: Any, above: re.Pattern[str] | None) -> Any:
 
 
 def _about(state: State, source: PageSource, changes: dict[str, Any] | None, known: Sequence[Listed]) -> dict[str, Any]:
-    """What the state is, in words.
+    """The description of the state, in words.
 
     has_changes: there is a state below the files that they can be compared with. changes: how much they change, in the
     words of `diff`; of a state that it cannot compare, the number of operators.

@@ -17,9 +17,11 @@ from dispatch_cli.render.words import plural
 
 
 def findings_data(report: FindingsReport, texts: Texts, names: Collection[str]) -> dict[str, Any]:
-    """summary: the blocks above the cards. checks: each with its number of findings; the first are all of them.
+    """summary: the blocks above the cards. outcome: their totals, as a sentence.
 
-    unlisted: a sentence about those that are only counted, for each check that has some. names: of the operators.
+    checks: each with its number of findings; the first are all of them. cards: the findings that are listed, worst
+    first. unlisted: a sentence about those that are only counted, for each check that has some. names: of the
+    operators.
     """
     counts = Counter[str]()
     for rest in report.unlisted:

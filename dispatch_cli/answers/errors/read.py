@@ -89,7 +89,7 @@ _HANDLING = "During handling of the above exception"
 _DIRECT_CAUSE = "direct cause of the following exception"
 _TRACEBACK = "Traceback (most recent call last)"
 _CHILD_FAILED = re.compile(r"\b(?:ChildFailedError|CalledProcessError)\b")
-"""What the process that started others raises last: the effect of an error in one of these."""
+"""The last error of a process that started others: the effect of an error in one of these."""
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
