@@ -26,20 +26,20 @@ from tests.answers.errors.advice import (
     devices,
     fakes,
     gradients,
-    graphs,
     lookups,
     machines,
     modes,
     others,
     registrations,
     slots,
+    tensors,
     tracing,
     transforms,
 )
 from tests.answers.errors.advice.trial import PROGRAMS
 
 MODULES = (
-    *(slots, fakes, gradients, graphs, transforms, registrations),
+    *(slots, fakes, gradients, tensors, transforms, registrations),
     *(devices, lookups, builds, machines, modes, calls, others, tracing),
 )
 LATE = 120
