@@ -175,7 +175,14 @@ def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:
     name = step.schema.name if isinstance(step, Define) else step.operator if isinstance(step, Implement) else None
     operator = None if name is None else str(step.block.qualified(name) or name)
     return RefusedDeclaration(
-        problem.code, problem.message, problem.span, operator, None, problem.hint, related, step.when
+        problem.code,
+        problem.message,
+        problem.span,
+        operator,
+        hint=problem.hint,
+        related=related,
+        when=step.when,
+        namespace=step.block.namespace,
     )
 
 

@@ -29,10 +29,10 @@ from dispatch_cli.model.sources.extracted import (
     OperatorFunction,
     Unknown,
 )
+from dispatch_cli.model.sources.source_conditions import operator_asked_for
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import printable
 
-_QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w{1,99}), '(\w{1,99})'\)")
 _When = tuple[Condition, ...]
 _OTHER = Atom("other")
 MAX_SHOWN = 200
@@ -81,8 +81,8 @@ def _parts(condition: Condition, answers: Mapping[str, _When]) -> Iterator[Condi
         for part in condition.operands:
             yield from _parts(part, answers)
         return
-    question = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
-    answer = None if question is None else answers.get(f"{question[1]}::{question[2]}")
+    operator = operator_asked_for(condition)
+    answer = None if operator is None else answers.get("::".join(operator))
     yield from (condition,) if answer is None else answer
 
 

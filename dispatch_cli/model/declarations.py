@@ -216,7 +216,7 @@ class RefusedDeclaration(NamedTuple):
 
     message: PyTorch's text, or why PyTorch cannot read it. operator: what it is about, where that is known.
     related: other places that matter, in words. line_text, hint: as in `Problem`. when: the conditions of what is
-    refused.
+    refused. namespace: of its block.
     """
 
     code: str
@@ -227,6 +227,7 @@ class RefusedDeclaration(NamedTuple):
     hint: str | None = None
     related: tuple[tuple[str, Span], ...] = ()
     when: tuple[Condition, ...] = ()
+    namespace: str | None = None
 
 
 class CapturedRegistration(NamedTuple):

@@ -56,6 +56,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parse_condition, parts_of
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName, usualness
+from dispatch_cli.model.sources.source_conditions import question_text
 from dispatch_cli.model.text.suggest import is_one_edit_away, similar
 
 MAX_SUGGESTIONS = 20
@@ -118,7 +119,7 @@ def is_for_absent(when: Iterable[Condition], operator: str) -> bool:
 
 def _question(operator: str) -> Atom:
     namespace, _, name = operator.partition("::")
-    return Atom(f"hasattr(torch.ops.{namespace}, {name.partition('.')[0]!r})")
+    return Atom(question_text(namespace, name.partition(".")[0]))
 
 
 def _conditions(registration: Registration) -> Iterator[Condition]:

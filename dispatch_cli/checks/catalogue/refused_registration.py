@@ -45,7 +45,6 @@ Fix: correct the registration, or leave out sources that are not loaded together
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
@@ -60,10 +59,11 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
 )
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parts_of
+from dispatch_cli.model.conditions.condition import Condition, Not, parts_of
 from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.sources.source_conditions import is_for_exception, operator_asked_for
 
 SIGNATURE_MISMATCH = "signature-mismatch"
 """The code of a kernel whose function does not fit the schema."""
@@ -72,9 +72,6 @@ DUPLICATE_DEFINITION = "duplicate-definition"
 DUPLICATE_LIBRARY = "duplicate-library"
 """The code of a second ``TORCH_LIBRARY`` block of a namespace."""
 _DUPLICATES = frozenset({DUPLICATE_DEFINITION, DUPLICATE_LIBRARY})
-_EXCEPTION = re.compile(r" is raised at line \d+$")
-"""End of the condition of a handler of exceptions."""
-_QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w+), ")
 _OF_VERSION = frozenset({SIGNATURE_MISMATCH, DUPLICATE_DEFINITION})
 """Refusals of registrations for PyTorch's operators that another version may accept."""
 UNKNOWN_OPERATOR = "unknown-operator"
@@ -86,10 +83,10 @@ def is_expected(item: RefusedDeclaration) -> bool:
 
     They may also try to use it, and register it where that raises an exception.
     """
-    if item.code in _DUPLICATES and any(_is_for_exception(condition) for condition in item.when):
+    if item.code in _DUPLICATES and any(map(is_for_exception, item.when)):
         return True
     if item.code == DUPLICATE_LIBRARY:
-        return any(_asks_for_namespace(condition, item.message) for condition in item.when)
+        return any(_asks_for_namespace(condition, item.namespace) for condition in item.when)
     if item.operator is None:
         return False
     if item.code == UNKNOWN_OPERATOR:
@@ -97,15 +94,10 @@ def is_expected(item: RefusedDeclaration) -> bool:
     return item.code == DUPLICATE_DEFINITION and is_for_absent(item.when, item.operator)
 
 
-def _is_for_exception(condition: Condition) -> bool:
-    return any(isinstance(part, Atom) and _EXCEPTION.search(part.text) for part in parts_of(condition))
-
-
-def _asks_for_namespace(condition: Condition, message: str) -> bool:
-    """True if something of the namespace that a message names has to be absent."""
-    absent = (part.operand for part in parts_of(condition) if isinstance(part, Not))
-    asked = (_QUESTION.match(atom.text) for atom in absent if isinstance(atom, Atom))
-    return any(match is not None and f"the namespace {match[1]};" in message for match in asked)
+def _asks_for_namespace(condition: Condition, namespace: str | None) -> bool:
+    """True if something of a namespace has to be absent."""
+    asked = (operator_asked_for(part.operand) for part in parts_of(condition) if isinstance(part, Not))
+    return any(operator is not None and operator[0] == namespace for operator in asked)
 
 
 def find(view: View) -> Iterator[Finding]:

@@ -41,6 +41,7 @@ from dispatch_cli.model.sources.extracted import (
     NotUnderstood,
     Unknown,
 )
+from dispatch_cli.model.sources.source_conditions import question_text
 from dispatch_cli.model.span import Span
 
 STEP = 3
@@ -322,7 +323,7 @@ class PythonRun:
         may_be_there = name.partition("::")[0] in PYTORCH_NAMESPACES
         if may_be_there and isinstance(thing, ExtractedDefinition) and (self.refusals_allowed or when != thing.when):
             namespace, _, base = _base(name).partition("::")
-            when = (*when, Not(Atom(f"hasattr(torch.ops.{namespace}, {base!r})")))
+            when = (*when, Not(Atom(question_text(namespace, base))))
         return thing if when == thing.when else thing._replace(when=when)
 
     def _asks_for(self, operator: str, condition: Condition) -> bool:

@@ -38,6 +38,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
 from dispatch_cli.extract.python.keys import FACTORIES, FIND_SCHEMA, TRANSPARENT
 from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.model.sources.source_conditions import question_text
 
 
 class PythonFunctions:
@@ -108,7 +109,7 @@ class PythonFunctions:
         operator = f"{namespace}::{name}"
         if self._run.is_defined(operator):
             return True
-        return self._run.question(f"hasattr(torch.ops.{namespace}, {name!r})", operator, call.node, call.file)
+        return self._run.question(question_text(namespace, name), operator, call.node, call.file)
 
     def _attribute(self, owner: Value, name: Value, call: Call) -> Value:
         return (

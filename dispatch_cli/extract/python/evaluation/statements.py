@@ -26,6 +26,7 @@ from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
+from dispatch_cli.model.sources.source_conditions import raised_text
 
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
@@ -120,7 +121,7 @@ class Branches:
         after = scope.names
         for handler in node.handlers:
             scope.names = dict(before)
-            with self._run.under([Atom(f"{_handler_text(handler)} is raised at line {node.lineno}")]):
+            with self._run.under([Atom(raised_text(_handler_text(handler), node.lineno))]):
                 if handler is not main:
                     self._reader.block(handler.body, scope, returns)
         scope.names = after

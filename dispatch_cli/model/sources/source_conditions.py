@@ -1,0 +1,31 @@
+"""Conditions that sources lay on a registration: an operator is there, or an exception is raised."""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.model.conditions.condition import Atom, Condition, parts_of
+
+_QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w+), '(\w+)'\)")
+_RAISED = re.compile(r" is raised at line \d+$")
+
+
+def question_text(namespace: str, name: str) -> str:
+    """The test of Python if there is an operator of a name without overload."""
+    return f"hasattr(torch.ops.{namespace}, {name!r})"
+
+
+def operator_asked_for(condition: Condition) -> tuple[str, str] | None:
+    """The namespace and the name of a condition that is such a test."""
+    match = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
+    return None if match is None else (match[1], match[2])
+
+
+def raised_text(exceptions: str, line: int) -> str:
+    """The condition of a handler of exceptions. line: of the ``try``."""
+    return f"{exceptions} is raised at line {line}"
+
+
+def is_for_exception(condition: Condition) -> bool:
+    """True if a condition holds only where an exception is raised."""
+    return any(isinstance(part, Atom) and _RAISED.search(part.text) for part in parts_of(condition))
