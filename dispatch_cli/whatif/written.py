@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
+from shutil import copymode
 from typing import Any
 
 from dispatch_cli.model import read_files
@@ -83,7 +84,7 @@ def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:
 
 
 def save(text: str, path: str, before: str | None = None) -> None:
-    """Write a file. before: what was written there last; None where nothing was.
+    """Write a file, whole or not at all. before: what was written there last; None where nothing was.
 
     Errors: CannotSave, also for an input and for a file that somebody else has written.
     """
@@ -94,7 +95,7 @@ def save(text: str, path: str, before: str | None = None) -> None:
         if os.path.lexists(path) and not (target.is_file() and _holds(target, before)):
             why = "exists, and was not written here" if before is None else "was changed since it was written here"
             raise CannotSave(f"cannot write {path}: the file {why}; move it away, and write again")
-        target.write_text(text, encoding="utf-8")
+        _replace(target, text)
     except OSError as error:
         raise CannotSave(f"cannot write {path}: {error.strerror or error}") from None
 
@@ -102,6 +103,19 @@ def save(text: str, path: str, before: str | None = None) -> None:
 def _holds(target: Path, text: str | None) -> bool:
     """True if there is just this in a file."""
     return text is not None and target.read_bytes() == text.encode()
+
+
+def _replace(target: Path, text: str) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with temporary.open("x", encoding="utf-8") as file:
+            file.write(text)
+        if target.exists():
+            copymode(target, temporary)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 class ChangesFile:
@@ -124,7 +138,7 @@ class ChangesFile:
         return other
 
     def write(self, changes: tuple[Change, ...], text: str, path: str | None = None) -> str:
-        """Write changes; the file's name. Errors: CannotSave, also for an input."""
+        """Write changes, whole or not at all; the file's name. Errors: CannotSave, also for an input."""
         path = self.path if path is None else path
         if any(_is_same(path, other) for other in self._inputs):
             raise CannotSave(f"cannot write {path}: it is an input")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -121,3 +122,25 @@ def test_only_what_was_written_here_is_written_again(tmp_path: Path, monkeypatch
     with pytest.raises(CannotSave, match="the file was changed since it was written here"):
         tried.write()
     assert Path("whatif.yaml").read_text(encoding="utf-8").endswith("# what I found\n")
+
+
+def test_a_full_disk_leaves_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tried = WhatIf(load_state([], bases=["torch-2.15"]))
+    tried.apply(Removal(RegistrationName(ADD, "CPU")))
+    file = Path(tried.write())
+    file.chmod(0o600)
+    before = file.read_text(encoding="utf-8")
+    tried.apply(Removal(RegistrationName(ADD, "ZeroTensor")))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
+    try:
+        with pytest.raises(CannotSave, match="cannot write"):
+            tried.write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_text(encoding="utf-8") == before
+    assert [path.name for path in Path().iterdir()] == ["whatif.yaml"]
+    tried.write()
+    assert "ZeroTensor" in file.read_text(encoding="utf-8")
+    assert file.stat().st_mode & 0o777 == 0o600
