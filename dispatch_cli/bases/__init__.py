@@ -86,6 +86,7 @@ class Resolved(NamedTuple):
 
 
 _PATCH = r"(?a)(torch-[0-9]{1,3}\.[0-9]{1,3})\.[0-9]{1,5}(?:\+[\w.]{1,40})?(-[a-z]\w{0,40})?"
+"""Compiled when it is needed: most names are those of states."""
 
 
 def resolve(text: str) -> Resolved:

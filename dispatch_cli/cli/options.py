@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
 _SETTINGS = rb"(?m)tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]"
-"""Part of a project file that has settings of this program."""
+"""Part of a project file that has settings of this program; compiled when there is such a file."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 

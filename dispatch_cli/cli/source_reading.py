@@ -27,6 +27,7 @@ NO_CONFIG = "none"
 """The value of ``--config`` for no project file."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
 _OURS = rb"""(?m)(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:"""
+"""Begins a file of declarations; compiled when there is a file to look at."""
 _START = 4096
 _WIDTH = 60
 

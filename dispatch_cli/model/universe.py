@@ -158,6 +158,8 @@ class Universe:
     fake_device_error: the error of ``FakeTensorMode`` for tensors of two devices, as ``TYPE: TEXT``, with
         ``{operator}``, ``{first}`` and ``{second}`` in their places; None where that is not known.
     torch_library: what ``torch.library`` registers.
+
+    It takes its fields by name, and nobody changes them. It is no data class: that would take 0.8 ms of each run.
     """
 
     name: str

@@ -113,6 +113,7 @@ class Narrow(Enum):
     BELOW = "below"
 
 
+# Nobody compares or prints columns: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Column(Generic[Row]):
     """A column of a table.
@@ -134,6 +135,7 @@ class Column(Generic[Row]):
     overflows: bool = False
 
 
+# Nobody compares or prints blocks: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableBlock(Generic[Row]):
     """Rows of one shape. The writer chooses between the full and the short cells.

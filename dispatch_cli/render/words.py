@@ -56,7 +56,7 @@ OF_PYTORCH = (
     r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10"
     r"|(?:site|dist)-packages/torch)/"
 )
-"""A regular expression for places in PyTorch's own sources."""
+"""A regular expression for places in PyTorch's own sources; compiled, as the next one, when an answer needs it."""
 REGISTERED = r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)"
 """Pattern of a kernel's text that names a place."""
 

@@ -38,6 +38,7 @@ class OperatorTable(NamedTuple):
     origin: Origin = OWN
 
 
+# Nobody compares or prints these reports: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableReport:
     """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `StartsFrom`."""
@@ -60,6 +61,7 @@ class OperatorSummary(NamedTuple):
     changed: int
 
 
+# Nobody compares or prints these reports: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class TableSummaryReport:
     """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
