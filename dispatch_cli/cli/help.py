@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 _SENTENCE_END = r"(?<=\.)\s+(?=\S)"
+"""Compiled when it is needed: only ``--help`` does."""
 
 
 class OptionGroup(NamedTuple):
@@ -37,10 +38,10 @@ GROUPS = {
         ("-D", "-U", "-I", "--set", "--exclude", "--strict"),
     ),
     "output": OptionGroup(
-        "How the answer is written. text is for people; json and csv have every row and field, and `dispatch-cli "
-        "schema REPORT` prints the JSON Schema. markdown and html are for pages. raw is what PyTorch prints. sarif, "
-        "github and junit are for CI.\n\nIn CSV, a ' before a value keeps spreadsheets from taking it for a formula; "
-        "DISPATCH_CLI_CSV=exact leaves it out. NO_COLOR and FORCE_COLOR are honoured.",
+        "How the answer is written. text is for people; json, and csv where an answer has rows, have every row and "
+        "field, and `dispatch-cli schema REPORT` prints the JSON Schema. markdown and html are for pages. raw is what "
+        "PyTorch prints. sarif, github and junit are for CI.\n\nIn CSV, a ' before a value keeps spreadsheets from "
+        "taking it for a formula; DISPATCH_CLI_CSV=exact leaves it out. NO_COLOR and FORCE_COLOR are honoured.",
         ("--format", "--output", "--color"),
     ),
 }

@@ -190,7 +190,7 @@ def command(
     Without FILE, or with a capture of PyTorch, PyTorch's registrations are loaded into dispatch-cli, whose dumps and
     dispatch tables are compared with those of a live PyTorch, as are its invariants, and what torch._ops.resolve_key
     chooses. The exit code is 1 when anything differs. Where resolve_key and the C++ table choose different keys is no
-    difference: the check python-resolution says so.
+    difference: `dispatch-cli explain OP KEY` shows it.
 
     A PyTorch that has not answered after 600 seconds, or the seconds in the variable DISPATCH_CLI_TIMEOUT, is given up.
     """
