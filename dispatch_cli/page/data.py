@@ -28,13 +28,15 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import autograd_key_of
-from dispatch_cli.page.blocks import coverage_data, support_data, written_blocks
+from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.commands import command_lines, operator_words
+from dispatch_cli.page.coverage import coverage_data
 from dispatch_cli.page.findings import findings_data
 from dispatch_cli.page.listing import Listed, every_operator, listing_data, listing_order, operators_block
 from dispatch_cli.page.operators import OperatorColumns
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool
+from dispatch_cli.page.support import support_data
 from dispatch_cli.page.tables import Tables
 from dispatch_cli.page.texts import Texts
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, TableBlock
