@@ -1,4 +1,4 @@
-"""The first frame, recorded screens, fixes."""
+"""The first frame, recorded screens, fixes, and colours."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 from textual.pilot import Pilot
 
 from dispatch_cli.api import load_state
 from dispatch_cli.explore.app import ExploreApp
+from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.panes.findings import FindingsPane
+from dispatch_cli.explore.panes.slot import SlotPane
+from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
 from tests.explore.layout import FOLDER, SCREENS, path_of, screens
@@ -81,3 +85,43 @@ def test_the_screens_are_as_they_were(size: tuple[int, int], monkeypatch: pytest
 
 def test_every_recording_is_compared() -> None:
     assert {*FOLDER.glob("*.txt")} == {path_of(size, view) for size, views in SCREENS.items() for view in views}
+
+
+def test_only_the_list_with_the_focus_has_the_cursor_of_the_focus() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        color = Color.parse(app.theme_variables["block-cursor-background"]).rich_color
+        views = [app.query_one(OperatorList), app.query_one(TablePane).view, app.query_one(SlotPane).view]
+
+        def marked() -> list[int]:
+            strips = app.screen._compositor.render_strips()
+            return [
+                number
+                for number, view in enumerate(views)
+                for strip in strips[view.region.y : view.region.bottom]
+                if any(style and style.bgcolor == color for _, style, _ in strip.crop(view.region.x, view.region.right))
+            ]
+
+        await until(pilot, lambda: views[0].has_focus and set(marked()) == {0})
+        await pilot.press("enter")
+        await until(pilot, lambda: views[1].has_focus and set(marked()) == {1})
+        await pilot.press("tab")
+        await until(pilot, lambda: views[2].has_focus and set(marked()) == {2})
+
+    drive(session(), steps, (200, 60))
+
+
+def test_without_colour_there_are_greys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        await until(pilot, lambda: "[no-fake-kernel]" in screen_text(app))
+        strips = app.screen._compositor.render_strips()
+        for filter_ in app.get_line_filters():
+            strips = [strip.apply_filter(filter_, app.screen.background_colors[1]) for strip in strips]
+        styles = [style for strip in strips for _, style, _ in strip if style is not None]
+        colors = {color.get_truecolor() for style in styles for color in (style.color, style.bgcolor) if color}
+        assert len(colors) > 2
+        assert all(red == green == blue for red, green, blue in colors)
+
+    drive(session(), steps)
