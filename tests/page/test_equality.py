@@ -18,7 +18,7 @@ from dispatch_cli.answers.explain.document import REGISTRATIONS, RULES
 from dispatch_cli.answers.explain.report import explain_slot
 from dispatch_cli.answers.explain.wording import stale_sentence
 from dispatch_cli.answers.shared.slot_row import SlotRow
-from dispatch_cli.answers.table.document import document
+from dispatch_cli.answers.table.document import document, stale_note
 from dispatch_cli.answers.table.grid_document import CODES, CORE_FALLBACK, FALLTHROUGH, MARKS, code_of
 from dispatch_cli.answers.table.registrations.document import KERNELS
 from dispatch_cli.answers.table.registrations.report import registrations_report
@@ -30,9 +30,9 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.texts import ShownKernel
-from dispatch_cli.render.document import Column, Inline, Run, runs_of
+from dispatch_cli.render.document import Block, Column, Inline, Run, TableBlock, runs_of
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.words import keys_label, place_cell, short_kernel
+from dispatch_cli.render.words import inherited_lines, keys_label, origins_of, place_cell
 from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
@@ -63,11 +63,19 @@ def tables(state: State, script: Script, names: Sequence[OperatorName]) -> Itera
         rows = [[keys_label(run.keys), list(map(universe.slot.__getitem__, run.keys))] for run in folding.rows]
         yield from differing(f"{what}, rows", rows, shown["rows"])
         yield from differing(f"{what}, codes", codes(table), [line[0::2] for line in shown["legend"]])
-        report = table_report(state, [OperatorName.parse(table.operator)])
-        printed = [block[1] for block in written_blocks(document(report, universe=universe))]
-        below = [text for _, text in (*shown["notes"], *shown["asides"])]
-        if missing := [text for text in below if text not in printed]:
-            yield f"{what}: not in the document: {missing}"
+        stale = len([*written_blocks(stale_note(table))])
+        first = len(shown["notes"]) - stale
+        below = [*shown["notes"][:first], *shown["asides"], *shown["notes"][first:]]
+        yield from differing(f"{what}, below", [*written_blocks(below_rows(state, table))], below)
+
+
+def below_rows(state: State, table: OperatorTable) -> Sequence[Block]:
+    """The document of a table below its rows; without the lines on files that the user did not name."""
+    report = table_report(state, [OperatorName.parse(table.operator)])
+    blocks = [*document(report, universe=state.dispatcher.universe)]
+    rows = next(at for at, block in enumerate(blocks) if isinstance(block, TableBlock))
+    inherited = inherited_lines(dict.fromkeys(origins_of(table, *table.entries)))
+    return blocks[rows + 1 : len(blocks) - len(inherited)]
 
 
 def codes(table: OperatorTable) -> list[list[str]]:
@@ -164,14 +172,18 @@ def coverage(state: State, script: Script, keys: Iterable[str]) -> Iterator[str]
                 row.covered.slot,
                 row.covered.source,
                 text(place_cell(row.span, row.origin)),
-                safe(short_kernel(row.kernel or "")),
+                ""
+                if row.kernel is None
+                else kernel(
+                    ShownKernel(row.kernel, False, row.covered.rule is Rule.FALLBACK and not row.span, row.span)
+                ),
             ]
             for row in report.operators
         ]
         rows = [
             [
-                *(row["operator"], *row["words"], row["slot"], row["source"], row["place"]["whole"]),
-                row["kernel"].removeprefix("PyTorch's own, "),
+                *(row["operator"], *row["words"], row["slot"], row["source"]),
+                *(row["place"]["whole"], row["kernel"]),
             ]
             for row in shown
         ]
