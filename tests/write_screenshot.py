@@ -40,7 +40,7 @@ def explorer(size: tuple[int, int] = (150, 40)) -> str:
     from tests.explore.support import drive
 
     async def look(app: App[None], pilot: Pilot[None]) -> str:
-        await pilot.press("slash", *"to.dtype", "enter", *["down"] * 5)
+        await pilot.press("slash", *"to.dtype", "enter", *["down"] * 4)
         await pilot.pause(1.0)
         return app.export_screenshot(title=f"dispatch-cli explore {EXAMPLE}")
 
