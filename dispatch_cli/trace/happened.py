@@ -265,12 +265,10 @@ class Happened:
             return explained
         hops, end = explained.hops, explained.end
         seen = chain_of(explained.operator, ran, explained.state.dispatcher) if ran else []
-        as_predicted = end.error is not None and ended is CallEnd.RAISED and not seen
-        places = [at for at, hop in enumerate(hops) if is_seen(hop)]
-        known = places[min(len(seen), len(places)) - 1] + 1 if seen and places else 1
-        if as_predicted or not any(map(has_kernel, hops[known:])):
-            known = len(hops)
-        raised_at = _raised_at(hops, seen) if seen or known < len(hops) or inside != NONE else known - 1
+        raises_as_predicted = end.error is not None and ended is CallEnd.RAISED and not seen
+        known = len(hops) if raises_as_predicted else _known(hops, seen)
+        is_partly_known = bool(seen) or known < len(hops) or inside != NONE
+        raised_at = _raised_at(hops, seen) if is_partly_known else known - 1
         last = hops[known - 1]
         if raised_at == known - 1 and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
             last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
@@ -322,6 +320,15 @@ class Happened:
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
         return explained._replace(call=explained.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
+
+
+def _known(hops: Sequence[Hop], seen: Sequence[Ran]) -> int:
+    """The number of hops up to the last kernel that was seen, or to the first; of all where no kernel follows."""
+    known = 1
+    places = [at for at, hop in enumerate(hops) if is_seen(hop)]
+    if seen and places:
+        known = places[min(len(seen), len(places)) - 1] + 1
+    return known if any(map(has_kernel, hops[known:])) else len(hops)
 
 
 def _raised_at(hops: Sequence[Hop], seen: Sequence[Ran]) -> int | None:
