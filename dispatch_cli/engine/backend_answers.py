@@ -59,8 +59,8 @@ class Training(Enum):
 
     OWN: a kernel that is registered there. GENERIC: the kernel at the alias Autograd. MATH: a composite kernel, which
     calls operators that have derivatives. NONE: no kernel of the operator. BROKEN: nothing, or an ambiguity, so that
-    every call outside of inference mode is an error. NO_TENSORS: the operator takes no tensors. NOT_KNOWN: the state is
-    incomplete.
+    every call outside of inference mode is an error. NO_TENSORS: the operator takes no tensors. NO_SCHEMA: it has
+    kernels and is not defined. NOT_KNOWN: the state is incomplete.
     """
 
     OWN = "own"
@@ -69,6 +69,7 @@ class Training(Enum):
     NONE = "none"
     BROKEN = "broken"
     NO_TENSORS = "no-tensors"
+    NO_SCHEMA = "no-schema"
     NOT_KNOWN = "not-known"
 
 

@@ -119,7 +119,7 @@ class Classifier:
         if slots.schema is None:
             return Covered(
                 *(Service.NOTHING, Reach.NOT, self._backend.key, Rule.MISSING, None, NoService.NO_SCHEMA),
-                *(Training.NO_TENSORS, None, None, None, (), False),
+                *(Training.NO_SCHEMA, None, None, None, (), False),
             )
         covered = _Deciding(self._dispatcher, self._backend.key, slots).answer()
         if covered.service is not Service.NOT_KNOWN:

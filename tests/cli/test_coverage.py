@@ -127,3 +127,13 @@ def text(*args: str) -> list[str]:
 )
 def test_what_is_neither_nothing_nor_all_is_never_written_so(part: int, text: str) -> None:
     assert percent_text(part, 3624) == text
+
+
+def test_an_operator_that_nothing_defines_is_not_said_to_take_no_tensors(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "dispatch: 1\noperators:\n- func: m::f(Tensor x) -> Tensor\n- {name: m::ff, dispatch: {CUDA: f}}\n",
+        encoding="utf-8",
+    )
+    (row,) = (row for row in data("CUDA", str(path))["operators"] if row["operator"] == "m::ff")
+    assert (row["service"], row["lack"], row["training"]) == ("nothing", "no-schema", "no-schema")

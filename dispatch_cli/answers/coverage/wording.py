@@ -109,6 +109,7 @@ TRAININGS_MEAN = {
     Training.NONE: "no autograd kernel, and nothing that is known to serve the operator",
     Training.BROKEN: "a call outside of inference mode ends in an error: the autograd slot is empty or ambiguous",
     Training.NO_TENSORS: "takes no tensors",
+    Training.NO_SCHEMA: "the operator has kernels, and is not defined",
     Training.NOT_KNOWN: "it depends on kernels that the state lacks",
 }
 GRADIENTS_MEAN = {

@@ -101,7 +101,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
     elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:
-        report = replace(report, facts=tuple(_of_files(state.dispatcher.names(), str(name))))
+        report = replace(report, facts=tuple(_of_files(state, str(name))))
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in pasted.errors):
@@ -119,12 +119,31 @@ def _of_versions(named: str) -> Fact:
     return Fact("versions", defining, Proof.STATE, text)
 
 
-def _of_files(names: Sequence[str], named: str) -> Iterator[Fact]:
-    """The operator with the nearest name, where the loaded files do not define the one that the text names."""
-    if not _defines(names, named):
-        near = [name for candidate in nearest_names(names, named)[:1] for name in candidate.names[:1]]
-        nearest = f"; the nearest name there is {near[0]}" if near else ""
-        yield Fact("not-declared", tuple(near), Proof.STATE, f"The loaded files do not define {named}{nearest}.")
+def _of_files(state: State, named: str) -> Iterator[Fact]:
+    """The operator with the nearest name, where the loaded files do not define the one that the text names.
+
+    Kernels of it that they register all the same are named with their keys and the place of the first.
+    """
+    dispatcher, names = state.dispatcher, state.dispatcher.names()
+    dangling = {str(name): name for name in state.own_operators() if dispatcher.operator(name).definition is None}
+    defined = [name for name in names if name not in dangling]
+    if _defines(defined, named):
+        return
+    kernels = [
+        registration
+        for text, name in dangling.items()
+        if _defines([text], named)
+        for registrations in dispatcher.operator(name).kernels.values()
+        for registration in registrations
+    ]
+    has = ""
+    if kernels:
+        place = next((f", {kernel.kernel.span}" for kernel in kernels if kernel.kernel.span is not None), "")
+        keys = some_of(tuple(dict.fromkeys(kernel.key for kernel in kernels)))
+        has = f", and have kernels of it ({keys}{place})"
+    near = [name for candidate in nearest_names(defined, named)[:1] for name in candidate.names[:1]]
+    nearest = f"; the nearest name there is {near[0]}" if near else ""
+    yield Fact("not-declared", tuple(near), Proof.STATE, f"The loaded files do not define {named}{has}{nearest}.")
 
 
 def _defines(names: Iterable[str], named: str) -> bool:

@@ -329,6 +329,24 @@ def test_files_that_do_not_define_the_operator_are_told(tmp_path: Path, name: st
     assert ("The loaded files" in result.out) is bool(sentence)
 
 
+def test_kernels_of_a_name_that_the_files_do_not_define_are_told_first(tmp_path: Path) -> None:
+    """PyTorch raises the text all the same: kernels alone define no operator."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "dispatch: 1\noperators:\n"
+        "  - func: fastops::rope(Tensor x) -> Tensor\n"
+        "  - {name: fastops::ropes, dispatch: {CUDA: rope_cuda}}\n",
+        encoding="utf-8",
+    )
+    text = "AttributeError: '_OpNamespace' 'fastops' object has no attribute 'ropes'"
+    result = call("explain", "--from-error", "-", str(path), stdin=text.encode())
+    assert result.code == 0, result.err
+    (second,) = (line for line in result.out.splitlines() if "nearest" in line)
+    assert second.startswith("The loaded files do not define fastops::ropes, and have kernels of it (CUDA, ")
+    assert "ops.yaml:4:" in second
+    assert "; the nearest name there is fastops::rope." in second
+
+
 def test_a_shape_that_fails_under_compile_is_one_error() -> None:
     report = answered(
         "torch._dynamo.exc.TorchRuntimeError: RuntimeError when making fake tensor call\n"
