@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shlex
@@ -46,6 +47,55 @@ def test_each_cell_that_does_not_work_is_under_a_reason() -> None:
     for reason in report["reasons"]:
         assert reason["text"] and reason["operators"] and reason["columns"]
     assert report["chosen"] == report["working"] + report["not_known"] + len({name for name, _ in failing})
+
+
+ONE_BACKEND_EACH = """
+dispatch: 1
+operators:
+  - {func: "mine::both(Tensor x) -> Tensor", dispatch: {CPU: both_cpu, CUDA: both_cuda}}
+  - {func: "mine::host(Tensor x) -> Tensor", dispatch: {CPU: host_cpu}}
+  - {func: "mine::write_(Tensor(a!) x) -> ()", dispatch: {CPU: write_cpu}}
+  - {func: "mine::card(Tensor x) -> Tensor", dispatch: {CUDA: card_cuda}}
+libraries:
+  - {namespace: mine, kind: IMPL, dispatch_key: CPU, impl: {bth: both_cpu}}
+"""
+
+
+@pytest.mark.parametrize("source", [OPERATORS, "examples/extension", "examples/custom_library.yaml", ONE_BACKEND_EACH])
+def test_what_a_reason_says_holds_for_each_operator_in_each_column_that_it_names(tmp_path: Path, source: str) -> None:
+    if source is ONE_BACKEND_EACH:
+        file = tmp_path / "mine.yaml"
+        file.write_text(source, encoding="utf-8")
+        source = str(file)
+    report = data(source)
+    columns = [(column["backend"], column["context"]) for column in report["columns"]]
+    cells = {
+        (row["operator"], *column): (cell["verdict"].replace("-", " "), cell["kernel"])
+        for row in report["operators"]
+        for column, cell in zip(columns, row["cells"], strict=True)
+    }
+    works = {verdict.value.replace("-", " ") for verdict in Verdict if verdict.works} | {"not applicable"}
+    printed = 0
+    for block in call("support", source).out.split("\n\n")[:-1]:
+        verdict = block.split(": ")[0].partition(" ")[2].replace("loses the gradient", "gradient lost")
+        named, count, kernels = [], 0, set()
+        for label, _, words in (line.strip().partition(" ") for line in block.split("\n")[1:]):
+            if label == "of":
+                names, _, more = words.strip().partition(" and ")
+                named = names.split(", ")
+                count = len(named) + (int(more.split()[0]) if more else 0)
+            elif label == "on":
+                for part in words.strip().split("; "):
+                    backends, contexts = (text.split(", ") for text in part.split(": "))
+                    if contexts == ["all contexts"]:
+                        contexts = [context for backend, context in columns if backend == backends[0]]
+                    places = [(name, *place) for name in named for place in itertools.product(backends, contexts)]
+                    assert {cells[place][0] for place in places} == {verdict}, block
+                    kernels |= {cells[place][1] for place in places} - {None}
+                    printed += count * len(backends) * len(contexts)
+            elif label == "kernel" and " and " not in words and count == len(named):
+                assert len(kernels) == 1, block
+    assert printed == sum(verdict not in works for verdict, _ in cells.values()) > 10
 
 
 @pytest.mark.parametrize("source", [OPERATORS, "examples/extension", "examples/custom_library.yaml"])
@@ -195,7 +245,17 @@ def test_operators_without_a_schema_have_a_sentence_and_no_row(tmp_path: Path) -
 
 def test_a_terminal_ends_with_the_matrix_and_the_verdict() -> None:
     screen = in_terminal(80, "support", "examples/extension", "-D", "WITH_CUDA", NO_COLOR="1").out.splitlines()[-23:]
-    assert screen[2].split()[:3] == ["Operator", "ea", "tr"] and screen[-1] == "8 operators: 2 work in all 18 columns"
+    assert screen[1].split()[:3] == ["Operator", "ea", "tr"] and screen[-2].startswith("8 operators: on CPU 8 run, ")
+
+
+def test_the_verdict_counts_operators_by_what_users_need(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(ONE_BACKEND_EACH, encoding="utf-8")
+    last = {words: call("support", str(file), *words).out.splitlines()[-1] for words in ((), ("--context", "vmap"))}
+    verdict, *_, unknown = last[()].split("; ")
+    assert verdict.startswith("5 operators: on CPU 3 run, ") and "; on CUDA 2 run, " in last[()]
+    assert unknown.startswith("not all is known of ")
+    assert last[("--context", "vmap")].startswith("5 operators: 1 works in all 2 columns, 1 not known")
 
 
 @pytest.mark.parametrize("source", [OPERATORS, "examples/extension"])

@@ -61,18 +61,45 @@ MANY = 40
 INDENT = 4
 
 
+HEADLINE = {
+    SupportContext.EAGER: ("runs", "run"),
+    SupportContext.TRAIN: ("trains", "train"),
+    SupportContext.COMPILE: ("compiles", "compile"),
+}
+"""What operators do that work in the contexts that most users need; of one, and of several."""
+
+
 def verdict_sentence(report: SupportReport) -> str:
-    """The number of operators that work in every column."""
+    """The numbers of operators that run, train and compile, by backend; of other columns, of those that work in all."""
     if not report.chosen:
         return "no operators: nothing here registers one"
     if 0 < report.chosen == report.not_known:
         subject = "it works" if report.chosen == 1 else "they work"
         return f"{plural(report.chosen, 'operator')}: whether {subject} is not known"
+    if len(report.columns) > 1 and any(column.context in HEADLINE for column in report.columns):
+        return _headline(report)
     columns = [f"{column.name} on {column.backend}" for column in report.columns]
     where = columns[0] if len(columns) == 1 else f"all {len(columns)} columns"
     parts = [f"{report.working:,} {'works' if report.working == 1 else 'work'} in {where}"]
     parts += [f"{report.not_known:,} not known"] if report.not_known else []
     return f"{plural(report.chosen, 'operator')}: {', '.join(parts)}"
+
+
+def _headline(report: SupportReport) -> str:
+    parts: dict[str, list[str]] = {}
+    unknown: set[int] = set()
+    for at, column in enumerate(report.columns):
+        if column.context not in HEADLINE:
+            continue
+        verdicts = [row.cells[at].verdict for row in report.operators]
+        works = sum(verdict.works for verdict in verdicts)
+        applying = sum(verdict is not Verdict.NOT_APPLICABLE for verdict in verdicts)
+        number = f"{works:,}" if applying == report.chosen else f"{works:,} of {applying:,}"
+        parts.setdefault(column.backend, []).append(f"{number} {HEADLINE[column.context][works != 1]}")
+        unknown.update(place for place, verdict in enumerate(verdicts) if verdict is Verdict.NOT_KNOWN)
+    texts = [f"on {backend} {', '.join(texts)}" for backend, texts in parts.items()]
+    texts += [f"not all is known of {len(unknown):,}"] if unknown else []
+    return f"{plural(report.chosen, 'operator')}: {'; '.join(texts)}"
 
 
 def counts(report: SupportReport) -> tuple[str, ...]:
@@ -199,11 +226,12 @@ def reason_blocks(reason: SupportReason, report: SupportReport) -> Iterator[Bloc
 
 
 def _facts(reason: SupportReason, report: SupportReport) -> Iterator[Fact]:
-    names = [str(name) for name in reason.operators]
-    count = f" ({len(names):,} operators)" if len(names) > 4 else ""
-    yield Fact("of", f"{some_of(names)}{count}")
-    yield Fact("on", columns_label([report.columns[at] for at in reason.columns], report.columns))
-    yield from _cause(reason, reason.help)
+    for place in reason.places:
+        names = [str(name) for name in place.operators]
+        count = f" ({len(names):,} operators)" if len(names) > 4 else ""
+        yield Fact("of", f"{some_of(names)}{count}")
+        yield Fact("on", columns_label([report.columns[at] for at in place.columns], report.columns))
+    yield from _cause(reason, reason.help, reason.kernels - 1)
     if reason.command is not None:
         yield Fact("see", Run(reason.command, Tone.HEAD))
 
@@ -215,12 +243,14 @@ def call_blocks(report: SupportReport, operator: OperatorName, column: int, cell
     yield Facts([*_cause(cell, help_words(cell))], INDENT, Tone.DIM)
 
 
-def _cause(cause: SupportReason | Cell, help_text: str | None) -> Iterator[Fact]:
+def _cause(cause: SupportReason | Cell, help_text: str | None, others: int = 0) -> Iterator[Fact]:
+    """The error, the kernel and the remedy. others: how many more kernels have a part in it."""
     if cause.error is not None and cause.reason is not Reason.CALL:
         yield Fact("error", cause.error)
     if cause.kernel is not None:
         place = () if cause.span is None else (Run(" at "), Run(str(cause.span), Tone.PLACE))
-        yield Fact("kernel", (Run(f"{short_kernel(cause.kernel)} for {cause.key}"), *place))
+        more = f" and {others:,} more" if others > 0 else ""
+        yield Fact("kernel", (Run(f"{short_kernel(cause.kernel)} for {cause.key}"), *place, Run(more)))
     if help_text is not None:
         yield Fact("help", help_text)
 

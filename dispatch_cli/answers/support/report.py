@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -42,11 +42,20 @@ class SupportColumn(NamedTuple):
         return " ".join((*([] if self.tensor is None else [self.tensor]), *self.contexts))
 
 
+class SupportPlace(NamedTuple):
+    """Operators, and the numbers of the columns in which a reason holds for each of them."""
+
+    operators: tuple[OperatorName, ...]
+    columns: tuple[int, ...]
+
+
 class SupportReason(NamedTuple):
     """Reason why calls do not work: one rule, over operators, backends and contexts.
 
-    text: the sentence. cells: how many there are. columns: the numbers of theirs. error: PyTorch's text in the first
-    cell. key, kernel, span: the registration that serves or fails its call. command: shows its call.
+    text: the sentence. cells: how many there are. operators, columns: all that are concerned; columns by number.
+    places: which operator in which columns. error: PyTorch's text in the first cell. key, kernel, span: the
+    registration that serves or fails its call. kernels: how many kernels serve or fail the calls of all cells.
+    command: shows the call of the first cell.
     """
 
     verdict: Verdict
@@ -56,10 +65,12 @@ class SupportReason(NamedTuple):
     cells: int
     operators: tuple[OperatorName, ...]
     columns: tuple[int, ...]
+    places: tuple[SupportPlace, ...]
     error: str | None
     key: str | None
     kernel: str | None
     span: Span | None
+    kernels: int
     command: str | None
 
 
@@ -117,14 +128,15 @@ def _reasons(
     state: State, rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]
 ) -> list[SupportReason]:
     """The reasons, the gravest last; of one verdict, the one with the most cells last."""
-    groups: dict[tuple[Verdict, Reason, str], list[_Found]] = {}
+    groups: dict[tuple[Verdict, Reason, str, str | None], list[_Found]] = {}
     for row in rows:
         for at, cell in enumerate(row.cells):
             if cell.reason is not None and not cell.verdict.works:
                 error = cell.error if cell.reason is Reason.CALL else None
                 words = reason_words(cell) if error is None else _without_names(error, row.operator, columns[at])
-                groups.setdefault((cell.verdict, cell.reason, words), []).append(_Found(row.operator, at, cell))
-    reasons = [_reason(verdict, reason, cells, source) for (verdict, reason, _), cells in groups.items()]
+                key = (cell.verdict, cell.reason, words, help_words(cell))
+                groups.setdefault(key, []).append(_Found(row.operator, at, cell))
+    reasons = [_reason(verdict, reason, cells, source) for (verdict, reason, *_), cells in groups.items()]
     reasons = [_with_finding(state, row, source) if row.reason is Reason.NOT_DEFINED else row for row in reasons]
     return sorted(reasons, key=lambda row: (ORDER.index(row.verdict), row.cells))
 
@@ -153,6 +165,7 @@ def _without_names(error: str, operator: OperatorName, column: Column) -> str:
 def _reason(verdict: Verdict, reason: Reason, rows: Sequence[_Found], source: Sequence[str]) -> SupportReason:
     first = next((row for row in rows if row.cell.call is not None), rows[0])
     cell = first.cell
+    kernels = {(row.cell.key, row.cell.kernel, row.cell.span) for row in rows if row.cell.kernel is not None}
     return SupportReason(
         verdict=verdict,
         reason=reason,
@@ -161,9 +174,20 @@ def _reason(verdict: Verdict, reason: Reason, rows: Sequence[_Found], source: Se
         cells=len(rows),
         operators=tuple(dict.fromkeys(row.operator for row in rows)),
         columns=tuple(sorted({row.column for row in rows})),
+        places=tuple(_places(rows)),
         error=cell.error,
         key=cell.key,
         kernel=cell.kernel,
         span=cell.span,
+        kernels=len(kernels),
         command=None if cell.call is None else resolve_command(first.operator, cell.call, source),
     )
+
+
+def _places(rows: Sequence[_Found]) -> Iterator[SupportPlace]:
+    """The cells, with the operators together that have the same columns."""
+    columns: dict[OperatorName, tuple[int, ...]] = {}
+    for row in rows:
+        columns[row.operator] = (*columns.get(row.operator, ()), row.column)
+    for alike in dict.fromkeys(columns.values()):
+        yield SupportPlace(tuple(name for name, some in columns.items() if some == alike), alike)
