@@ -52,7 +52,9 @@ SIGN, LINE, CELL, EDGE = 7.4, 20, 26, 12
 ROW, LANE = 26, 14
 """The height of a row of a drawn path, and the width that an arrow takes."""
 MAX_LABEL = 60
-"""Characters of a label or a head that are shown; its title has all."""
+"""Characters of a label that are shown; its title has all."""
+MAX_HEADING = 200
+"""Characters of a heading that are shown; it has the width of the picture, which it can make wider."""
 _STYLE = "text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace } .head { font-weight: 600 }"
 
 
@@ -64,9 +66,9 @@ class Shapes:
         self.bottom: float = EDGE
         self.right: float = 0
 
-    def text(self, x: float, y: float, text: str, look: str = "text", more: str = "") -> None:
-        """A text that begins at a place; a long one is cut, and has a title then."""
-        shown = _shortened(text)
+    def text(self, x: float, y: float, text: str, look: str = "text", more: str = "", most: int = MAX_LABEL) -> None:
+        """A text that begins at a place; one of more characters than *most* is cut, and has a title then."""
+        shown = _shortened(text, most)
         title = f"<title>{escaped(text)}</title>" if shown != text else ""
         self.elements.append(f'<text x="{x:g}" y="{y:g}" class="{look}"{more}>{title}{escaped(shown)}</text>\n')
         if not more:
@@ -76,7 +78,7 @@ class Shapes:
         """A heading, if there is one; there is none left then."""
         if text:
             self.bottom += LINE
-            self.text(EDGE, self.bottom, text, "text head")
+            self.text(EDGE, self.bottom, text, "text head", most=MAX_HEADING)
         return ""
 
     def box(self, x: float, y: float, width: float, marks: Iterable[Mark], title: str) -> None:
@@ -92,12 +94,12 @@ class Shapes:
         self.right = max(self.right, x + width)
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, most: int) -> str:
     """A label that is not too long: of a file at its end the name alone, then both ends."""
-    if len(text) > MAX_LABEL:
+    if len(text) > most:
         words, blank, file = text.rpartition(" ")
         text = f"{words}{blank}…/{file.rpartition('/')[2]}" if "/" in file else text
-    return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL // 2]}…{text[-MAX_LABEL // 2 :]}"
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"
 
 
 def svg(blocks: Iterable[Block | DrawnPath], title: str) -> Iterator[str]:
