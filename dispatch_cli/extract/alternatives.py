@@ -50,6 +50,7 @@ class _Claim(NamedTuple):
 
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
     """Add conditions to registrations of files that are alternatives."""
+    extractions = _without_repeated(extractions, sources)
     claims: dict[_Claim, dict[str, list[When]]] = {}
     in_functions = {place for part in extractions for function in part.functions for place in function.places}
     surely: set[tuple[str, _Claim]] = set()
@@ -68,6 +69,37 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
     if not (rivalry.pairs or rivalry.dropped):
         return list(extractions)
     return _FileConditions(extractions, rivalry).extractions()
+
+
+def _without_repeated(extractions: Sequence[Extraction], sources: Sources) -> Sequence[Extraction]:
+    """Leave out definitions for where the operator is not there yet, if another file that is loaded defines it."""
+    if not any(extraction.if_absent for extraction in extractions):
+        return extractions
+    together = LoadedTogether(sources)
+    files: dict[str, set[str]] = {}
+    for extraction in extractions:
+        for item in _definitions(extraction):
+            if item.at not in extraction.if_absent and not item.when:
+                files.setdefault(str(item.name), set()).add(item.at.file)
+
+    def is_repeated(item: Extracted) -> bool:
+        others = files.get(str(getattr(item, "name", None)), set()) - {item.at.file}
+        return any(together.is_known(file, item.at.file) for file in others)
+
+    return [
+        extraction._replace(
+            items=tuple(
+                item for item in extraction.items if item.at not in extraction.if_absent or not is_repeated(item)
+            )
+        )
+        for extraction in extractions
+    ]
+
+
+def _definitions(extraction: Extraction) -> Iterator[ExtractedDefinition | CustomOperator]:
+    return (
+        item for item in extraction.items if isinstance(item, ExtractedDefinition | CustomOperator) and is_decided(item)
+    )
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:

@@ -213,6 +213,23 @@ def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: 
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('if not hasattr(torch.ops.my, "f"):\n    lib.define("f(Tensor x) -> Tensor")\n', []),
+        ('try:\n    lib.define("f(Tensor x) -> Tensor")\nexcept RuntimeError:\n    pass\n', []),
+        ('lib.define("f(Tensor x) -> Tensor")\n', ["refused-registration"]),
+    ],
+)
+@pytest.mark.parametrize("loads", ["from . import _C, two\n", "from . import two\n"])
+def test_a_definition_for_where_the_operator_is_not_there_yet(
+    text: str, expected: list[str], loads: str, make: Make
+) -> None:
+    library = 'import torch\n\nlib = torch.library.Library("my", "FRAGMENT")\n'
+    make({"csrc/one.cpp": ONE, "setup.py": SETUP, "p/__init__.py": loads, "p/two.py": library + text})
+    assert checked(".") == (expected if "_C" in loads else ["alternative-files"])
+
+
 DEFINES = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
 IN_BODY = '    lib = torch.library.Library("my", "DEF")\n    lib.define("g(Tensor x) -> Tensor")\n'
 IN_FUNCTION = f"import torch\n\ndef register():\n{IN_BODY}"

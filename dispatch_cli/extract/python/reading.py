@@ -98,6 +98,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         tuple(index.read),
         missing_names([thing for _, thing in things], given),
         functions=tuple(sorted(functions, key=lambda function: function.at)),
+        if_absent=frozenset(run.if_absent),
     )
 
 

@@ -71,8 +71,8 @@ class PythonRun:
     decided condition excludes. trying: ``try`` statements that are being read. refusals_allowed: those of them that
     catch the error by which PyTorch refuses a registration.
 
-    questions: tests for what is registered, with the operators. removed_python_kernels: operators and keys of kernels
-    that ``py_kernels`` had.
+    questions: tests for what is registered, with the operators. if_absent: as in `Extraction`.
+    removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
     """
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
@@ -92,6 +92,7 @@ class PythonRun:
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
         self.questions: dict[str, str] = {}
+        self.if_absent: set[Span] = set()
         self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
@@ -320,10 +321,11 @@ class PythonRun:
         if not isinstance(name, str):
             return thing
         when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
-        may_be_there = name.partition("::")[0] in PYTORCH_NAMESPACES
-        if may_be_there and isinstance(thing, ExtractedDefinition) and (self.refusals_allowed or when != thing.when):
+        if isinstance(thing, ExtractedDefinition | CustomOperator) and (self.refusals_allowed or when != thing.when):
+            self.if_absent.add(thing.at)
             namespace, _, base = _base(name).partition("::")
-            when = (*when, Not(Atom(question_text(namespace, base))))
+            if namespace in PYTORCH_NAMESPACES and isinstance(thing, ExtractedDefinition):
+                when = (*when, Not(Atom(question_text(namespace, base))))
         return thing if when == thing.when else thing._replace(when=when)
 
     def _asks_for(self, operator: str, condition: Condition) -> bool:

@@ -222,6 +222,7 @@ class Extraction(NamedTuple):
         ``-D``, with the number of statements that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     functions: those that register something of it when they are called.
+    if_absent: the places of definitions that are made, or taken by PyTorch, only where the operator is not there yet.
     """
 
     items: tuple[Extracted, ...] = ()
@@ -231,3 +232,4 @@ class Extraction(NamedTuple):
     missing: tuple[tuple[str, int], ...] = ()
     problems: tuple[Problem, ...] = ()
     functions: tuple[CalledFunction, ...] = ()
+    if_absent: frozenset[Span] = frozenset()
