@@ -75,7 +75,7 @@ def listing_data(known: Sequence[Listed]) -> dict[str, Any]:
 
 
 def _standing(row: Listed) -> dict[str, Any]:
-    """marks: the sign, what it says, its tone."""
+    """own, in_base: as of `Listed`. marks: the sign, what it says, its tone."""
     marks: list[list[str]] = []
     if row.worst is not None:
         tone = SEVERITY_TONES[row.worst].value
@@ -88,7 +88,7 @@ def _standing(row: Listed) -> dict[str, Any]:
     if row.higher_order:
         marks.append(["h", "higher-order operator", Tone.DIM.value])
     unlisted = f"{plural(row.unlisted, 'finding')} of this operator {'is' if row.unlisted == 1 else 'are'} not listed."
-    return {"in_base": row.in_base, "marks": marks, "unlisted": unlisted * bool(row.unlisted)}
+    return {"own": row.own, "in_base": row.in_base, "marks": marks, "unlisted": unlisted * bool(row.unlisted)}
 
 
 _COLUMNS: list[Column[Listed]] = [

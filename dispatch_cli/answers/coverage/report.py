@@ -18,6 +18,7 @@ from dispatch_cli.answers.coverage.counts import (
     coverage_counts,
     need_counts,
 )
+from dispatch_cli.answers.shared.operator_list import own_names
 from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.table.slot_notes import overlay_of
 from dispatch_cli.engine.backend_answers import Covered, CoveredBackend, Service, schema_kind
@@ -87,13 +88,14 @@ def coverage_report(
     served_by: tuple[Service, ...] = (),
     against: State | None = None,
 ) -> CoverageReport:
-    """Services of *names* on a backend.
+    """Services of *names* on a backend, those of the files first.
 
     served_by: list those only that are served in one of these ways; the counts are of all.
     against: an older state; then those only are listed of which the newer one needs what that did not need.
     """
     classifier = Classifier(state.dispatcher, backend)
-    covered = [(name, classifier.of(name)) for name in names]
+    own = own_names(state)
+    covered = [(name, classifier.of(name)) for name in sorted(names, key=lambda name: str(name) not in own)]
     counts = coverage_counts(Counter(answer for _, answer in covered))
     listed = [pair for pair in covered if not served_by or pair[1].service in served_by]
     needed: dict[OperatorName, Needed] = {}

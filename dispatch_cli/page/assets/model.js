@@ -31,13 +31,13 @@ class Page {
 
   // search
 
-  /* Operators for what is typed, the best first: names that have every word. */
+  /* Operators for what is typed, the best first: names that have every word; of equals those of the files. */
   search(text) {
     const words = searchedWords(text);
     const rows = this.entries.map((entry) => ({ entry, places: words.map((word) => placeIn(entry.name.toLowerCase(), word)) }));
     const matches = rows.filter(({ places }) => !places.includes(-1));
     const cost = ({ entry, places }) => places.filter((at) => at > 0 && entry.name[at - 1] !== ":").length;
-    if (words.length > 0) matches.sort((row, other) => cost(row) - cost(other) || row.entry.name.length - other.entry.name.length);
+    if (words.length > 0) matches.sort((row, other) => cost(row) - cost(other) || other.entry.own - row.entry.own || row.entry.name.length - other.entry.name.length);
     return matches.map(({ entry }) => entry);
   }
 
@@ -73,11 +73,16 @@ class Page {
 
   // the parts of answers
 
+  /* A slot in words: what its code means, and its kernel where that says more. */
+  slotWords({ cell: [meaning], kernel, bare = kernel }) {
+    return bare && !meaning.startsWith(bare) ? `${meaning}, ${bare}` : meaning;
+  }
+
   kernel(number) {
     const [front, rest] = this.data.kernels[number];
     const [words, whole, folder] = this.data.fronts[front];
     const [, file, line] = /^([\w.-]+):(\d+)/.exec(rest) ?? [];
-    return { kernel: words + rest, whole: whole + rest, kernelUrl: folder && file ? `${folder}${file}#L${line}` : null };
+    return { kernel: words + rest, bare: rest || words, whole: whole + rest, kernelUrl: folder && file ? `${folder}${file}#L${line}` : null };
   }
 
   /* A place: its short text, the whole one, and its address. */
@@ -100,13 +105,14 @@ class Page {
     return kernels;
   }
 
-  /* Each operator with its service on a backend; in a group, where one is given: aten::*, or a tag. */
+  /* Each operator with its service on a backend, those of the files first; in a group, where one is given: aten::*, or a tag. */
   coverage(key, group = "") {
     const { class: classes, answers, groups, group_lists: lists } = this.data.coverage;
     const names = this.data.operators.name;
     const isIn = (number) => (!group || group.endsWith("::*") ? names[number].startsWith(group.slice(0, -1)) : lists[groups[number]].includes(group));
     const { answers: ofClass } = this.backends.get(key);
-    return classes.flatMap((kind, number) => (isIn(number) ? [{ operator: names[number], ...this.covered(number, answers[ofClass[kind]]) }] : []));
+    const rows = classes.flatMap((kind, number) => (isIn(number) ? [{ operator: names[number], ...this.covered(number, answers[ofClass[kind]]) }] : []));
+    return rows.sort((row, other) => this.entry(other.operator).own - this.entry(row.operator).own);
   }
 
   covered(number, answer) {
