@@ -220,8 +220,8 @@ def check(file: str, within: str | None = None) -> None:
 
 def _read_regular(file: str, limit: int) -> bytes:
     """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
-    read_files.note(file)
     check(file)
+    read_files.note(file)
     tree = paths.tree_of(file)
     if tree is not None:
         return tree.read(paths.inside(file), limit + 1)

@@ -16,6 +16,8 @@ from dispatch_cli import bases, universes
 from dispatch_cli.api import load_state
 from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.model import read_files
 from dispatch_cli.model.declarations import Declarations, Implement, OpenBlock
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
@@ -332,3 +334,12 @@ def test_a_finding_names_the_entries_that_led_to_its_file() -> None:
         ("this file is extended here", "middle.yaml", 2),
         ("and that file is extended here", "overlay.yaml", 3),
     ]
+
+
+def test_a_file_that_is_not_there_is_none_that_was_read(tmp_path: Path) -> None:
+    there, lacking = write(tmp_path, "a.yaml", "dispatch: 1\n"), tmp_path / "b.yaml"
+    read_files.start()
+    read_plain(str(there), 100)
+    with pytest.raises(SourceError):
+        read_plain(str(lacking), 100)
+    assert read_files.noted() == {str(there)}
