@@ -35,7 +35,7 @@ MARKS = {
     Verdict.DECOMPOSITION: Mark("D", Tone.ALIAS, "decomposition"),
     Verdict.FALLBACK: Mark("F", Tone.FALLBACK, "fallback"),
     Verdict.NOTHING_TO_COMPUTE: Mark("N", Tone.KERNEL, "nothing to compute"),
-    Verdict.NO_KERNEL: Mark("-", Tone.WARN, "no kernel"),
+    Verdict.NO_KERNEL: Mark("-", Tone.BAD, "no kernel"),
     Verdict.RAISES: Mark("X", Tone.BAD, "raises"),
     Verdict.GRADIENT_LOST: Mark("L", Tone.BAD, "loses the gradient"),
     Verdict.WRONG: Mark("W", Tone.BAD, "silently wrong"),
