@@ -67,7 +67,10 @@ def _backend(state: State, backend: CoveredBackend, classes: OperatorClasses, an
         "name": f"{backend.key} ({backend.device})" if backend.device else backend.key,
         "share": served_share(sums),
         "facts": [[label, text] for label, text in facts.items() if text],
-        "services": [[count.service.value, SERVICE_NAMES[count.service]] for count in sums.services],
+        "services": [
+            [service.value, SERVICE_NAMES[service]]
+            for service in dict.fromkeys(count.service for count in sums.services)
+        ],
         "tables": [*written_blocks(served_blocks(sums, backend.key))],
         "not_built": None if overlay is None else not_built_sentence(backend.key, overlay),
         "answers": [answers.build(kind, _covered) for kind in kinds],

@@ -309,3 +309,25 @@ def test_the_script_of_a_page_says_what_the_engine_says(name: str, monkeypatch: 
         if name == "a file over a base":
             differences += [*coverage(state, script, ("PrivateUse1",)), *search(script)]
     assert differences == []
+
+
+@needs_node
+def test_operators_of_the_files_come_first_among_equals() -> None:
+    with script_of(page_of("examples/overlay.yaml")) as script:
+        names = [entry["name"] for entry in script.ask("search", "dty")]
+        shown = [row["operator"] for row in script.ask("coverage", "CUDA")]
+    assert names[0] == shown[0] == "aten::to.dtype"
+    assert len(names[1]) < len(names[0])
+    assert shown[1:] == sorted(shown[1:])
+
+
+@needs_node
+def test_a_page_offers_each_service_once_and_says_once_what_is_pytorchs_own() -> None:
+    with script_of(page_of("examples/overlay.yaml")) as script:
+        backends = script.ask("data")["coverage"]["backends"]
+        above = script.ask("explain", "aten::to.dtype", "PrivateUse1")["above"]
+        words = script.ask("slotWords", above)
+    assert any(len(backend["services"]) > 3 for backend in backends)
+    assert all(len(dict(backend["services"])) == len(backend["services"]) for backend in backends)
+    assert above["key"] == "AutogradPrivateUse1"
+    assert words.startswith("PyTorch's own fallback, VariableFallbackKernel.cpp:")

@@ -30,7 +30,7 @@ function slotView(name, key) {
 
 function slotFacts(name, { answer, next, above, below }) {
   const held = (what) => what && [what.rule, what.kernel].filter(Boolean).join(", ");
-  const at = (slot) => slot && [operatorLink(name, slot.key), ": ", [slot.cell[0], slot.kernel].filter(Boolean).join(", ")];
+  const at = (slot) => slot && [operatorLink(name, slot.key), ": ", page.slotWords(slot)];
   return [
     ["Kernel", answer.kernel && sourceLink(answer.kernel, answer.whole, answer.kernelUrl)],
     ["Rule", `${answer.ruleNumber} ${answer.rule}`],

@@ -10,8 +10,8 @@ function slotCell([marks, title], href, more, ...named) {
 
 /** A slot in the grid, or beside it, where its key is named. */
 function slotLink(operatorTable, slot, ...named) {
-  const { key, kernel, before, live, cell: [, tone, title, marks] } = operatorTable.slots[slot];
-  const says = `${key}: ${title}; ${kernel || "no kernel"}${before && `; before: ${before}`}`;
+  const { key, kernel, bare = kernel, before, live, cell: [, tone, title, marks] } = operatorTable.slots[slot];
+  const says = `${key}: ${title}; ${bare || "no kernel"}${before && `; before: ${before}`}`;
   const look = `${tone}${live ? " stale" : ""}${before && " changed"}`;
   return slotCell([marks, says], page.link(operatorTable.name, key), { class: look, "data-slots": key }, ...named);
 }
