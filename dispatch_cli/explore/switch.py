@@ -58,8 +58,11 @@ def _place(item: NamedRegistration) -> Span | None:
 
 def filling(session: Session, spot: Spot) -> Concerned | None:
     """The registration that fills the slot at a spot; None where there is none."""
-    if spot.operator is None or spot.key is None or spot.key not in session.state.dispatcher.universe.slot:
+    dispatcher = session.state.dispatcher
+    if spot.operator is None or spot.key is None or spot.key not in dispatcher.universe.slot:
         return None
+    if spot.operator not in dispatcher:
+        return None  # files that were read again may lack it
     roles = (Role.FILLS, Role.IN_CONFLICT)
     concerned = explain_slot(session.state, spot.operator, spot.key).registrations
     return next((row for row in concerned if row.role in roles), None)

@@ -78,6 +78,22 @@ def test_a_file_is_read_again(tmp_path: Path) -> None:
     drive(session_of(file), steps)
 
 
+@pytest.mark.parametrize("view", ["1", "2", "3"])
+def test_an_operator_that_is_gone_has_no_kernel_to_switch_off(view: str, tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text(OPERATOR, encoding="utf-8")
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("enter", view)
+        file.write_text("dispatch: 1\n", encoding="utf-8")
+        await pilot.press("f5")
+        await until(pilot, lambda: not app.catalogue.entries)
+        await pilot.press("x")
+        assert not app.session.whatif.changes
+
+    drive(session_of(file), steps)
+
+
 def test_a_broken_file_shows_its_errors_and_the_state_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = Path("my.yaml")  # the screen has room for such a name in one line
