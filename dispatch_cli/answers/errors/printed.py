@@ -197,5 +197,17 @@ def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> Te
     listed = error.available or ()
     if are_indices(listed) or any(map(is_old, (error.key or "", *error.dump, *listed))):
         return TextVersion(None, oldest.name, True)
-    nearest = next((universe.name for universe in universes if error.key in universe.slot), None)
-    return TextVersion(None, None if nearest == newest.name else nearest, False)  # the newest fits most texts
+    printed = {error.key or "", *error.dump, *listed}
+    known = {name for name in printed if any(name in universe.slot for universe in universes)}
+    fitting = [universe for universe in universes if known <= universe.slot.keys() and _has_fallbacks(universe, error)]
+    if not fitting:
+        return TextVersion(None, oldest.name, True)
+    return TextVersion(None, None if fitting[0] is newest else fitting[0].name, False)  # the newest fits most texts
+
+
+def _has_fallbacks(universe: Universe, error: ErrorText) -> bool:
+    """True unless a whole list of keys lacks one at which this version has a fallback of its own."""
+    if error.available is None or not _is_whole_list(universe, error):
+        return True
+    there = {key_named(universe, name) for name in (*error.available, *error.dump)}
+    return all(fallback.key in there for fallback in universe.fallbacks)

@@ -40,6 +40,12 @@ def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, 
     assert bases_of(read(text + no_kernel("aten::relu", "SparseCPU"))) == bases
 
 
+@pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
+def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
+    texts = [error["text"] for error in slot_errors(version) if "[kernel]" in error["text"]]
+    assert {bases_of(read(text))[0] for text in texts} == {base}
+
+
 @pytest.mark.parametrize(("key", "base"), [("Named", "torch-2.12"), ("CPU", "torch-2.15")])
 def test_a_key_that_newer_versions_lack_tells_the_version(key: str, base: str) -> None:
     assert bases_of(read(no_kernel("aten::relu", key))) == (base,)

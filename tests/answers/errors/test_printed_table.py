@@ -116,6 +116,18 @@ def test_the_version_of_a_text(text: str, version: tuple[str | None, str | None,
     assert version_of(text, first(text), universes()) == version
 
 
+@pytest.mark.parametrize(("version", "nearest"), [("2.15.0", None), ("2.13.0", None), ("2.4.1", "torch-2.4")])
+def test_whole_tables_and_lists_tell_the_version(version: str, nearest: str | None) -> None:
+    """A part may leave it open, and does not tell another. 2.13 has the keys of 2.15."""
+    known = universes()
+    for error in recorded(version):
+        for text in (error["text"], error["text"].partition("\n\n")[0]):
+            assert version_of("", first(text), known) == (None, nearest, False)
+        for end in (200, 600, 900, 1200):
+            cut = error["text"][error["text"].index("Could not run") :][:end]
+            assert version_of("", first(cut), known).nearest in (nearest, None)
+
+
 def test_the_names_of_keys() -> None:
     """Live, 2.13 printed SparseCsrfoo, Quantizedfoo and NestedTensorfoo after ``rename_privateuse1_backend("foo")``."""
     universe, _ = universes()
