@@ -17,6 +17,8 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from tests import in_pytorch
+from tests.capture.support import torch_python
 from tests.cli.support import call
 
 FIXED = ("resolve", "mylib::filled", "examples/scenarios/06_factory.fixed.yaml")
@@ -144,8 +146,72 @@ def test_a_call_without_its_tensors_asks_for_them_alone(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("dispatch: 1\noperators:\n- {func: 'm::f(Tensor x, Tensor[] ys) -> Tensor', dispatch: {CPU: k}}\n")
     without = call("resolve", "m::f", str(file)).out
-    assert "No --tensor is given for x: " in without and "Advice" not in without
+    verdict = next(line for line in without.splitlines() if "The call fails" in line or "the call fails" in line)
+    assert verdict.startswith("No --tensor is given for x: give one for each, such as `--tensor cpu`. Without any, ")
+    assert without.count("--tensor") == 2 and "Advice" not in without
     assert "Advice: No kernel is registered at CUDA" in call("resolve", "m::f", str(file), "--tensor", "cuda").out
+
+
+DANGLING = ("mine::ff", "mine::f.o", "mine::g")
+IN_PYTORCH = """\
+import json, sys, torch
+library = torch.library.Library("mine", "DEF")
+library.define("f(Tensor x) -> Tensor")
+library.define("g.a(Tensor x) -> Tensor")
+library.define("g.b(Tensor x) -> Tensor")
+kernels = torch._C._dispatch_library("IMPL", "mine", "")
+for name in ("ff", "f.o", "g"):
+    kernels.impl(name, "CPU", lambda x: x)
+calls = [lambda ops: ops.ff, lambda ops: ops.f.o, lambda ops: ops.g.default]
+raised = []
+for call in calls:
+    try:
+        call(torch.ops.mine)(torch.ones(2))
+    except Exception as error:
+        raised.append([type(error).__name__, str(error)])
+print(json.dumps(raised))
+"""
+
+
+def of_dangling(tmp_path: Path) -> list[list[str]]:
+    """Type and text of the errors of calls of operators that have kernels and no definition."""
+    file = tmp_path / "a.yaml"
+    defined = "".join(f"- func: 'mine::{name}(Tensor x) -> Tensor'\n" for name in ("f", "g.a", "g.b"))
+    kernels = "".join(f"- {{name: '{name}', dispatch: {{CPU: k}}}}\n" for name in DANGLING)
+    file.write_text(f"dispatch: 1\noperators:\n{defined}{kernels}", encoding="utf-8")
+    errors = []
+    for name in DANGLING:
+        result = call("resolve", name, str(file), "--tensor", "cpu", "--format", "json")
+        report = json.loads(result.out)
+        assert (result.code, report["selections"], report["end"]["error"]["kind"]) == (1, [], "not-defined")
+        errors.append([report["end"]["error"]["type"], report["end"]["error"]["text"]])
+    return errors
+
+
+def test_kernels_that_nothing_defines_cannot_be_called(tmp_path: Path) -> None:
+    assert of_dangling(tmp_path) == [
+        ["AttributeError", "'_OpNamespace' 'mine' object has no attribute 'ff'"],
+        ["AttributeError", "The underlying op of 'mine.f' has no overload name 'o'"],
+        ["AttributeError", "The underlying op of 'mine.g' has no overload name 'default'"],
+    ]
+    shown = call("resolve", "mine::ff", str(tmp_path / "a.yaml"), "--tensor", "cpu")
+    assert "nothing defines mine::ff and its kernels wait for a definition: PyTorch raises AttributeError" in shown.out
+    assert "mine::ff has kernels (CPU) and lacks a schema, and mine::f has one" in shown.out
+    assert call("resolve", "mine::ff", str(tmp_path / "a.yaml"), "--tensor", "cpu", "--format", "svg").code == 1
+    explained = call("explain", "mine::ff", "CPU", str(tmp_path / "a.yaml")).out.splitlines()
+    assert explained[1].startswith("Nothing that was read defines it")
+
+
+@pytest.mark.live
+def test_pytorch_raises_the_same_for_kernels_that_nothing_defines(tmp_path: Path) -> None:
+    raised = in_pytorch.run([torch_python(), "-c", IN_PYTORCH]).stdout
+    assert of_dangling(tmp_path) == json.loads(raised)
+
+
+def test_a_library_that_is_not_read_may_define_an_operator(tmp_path: Path) -> None:
+    (tmp_path / "a.cpp").write_text('TORCH_LIBRARY_IMPL(others, CPU, m) { m.impl("f", &f); }\n', encoding="utf-8")
+    result = call("resolve", "others::f", str(tmp_path / "a.cpp"), "--tensor", "cpu")
+    assert result.code == 0 and "The call ends in f at CPU" in result.out
 
 
 def test_mistakes_in_other_options() -> None:

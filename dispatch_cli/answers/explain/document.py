@@ -84,6 +84,8 @@ def heading(report: ExplainReport) -> Iterator[Block]:
     )
     if report.span is not None:
         yield Paragraph(Run(f"defined at {report.span}", Tone.DIM), link=report.span)
+    if report.schema is None:
+        yield Paragraph("Nothing that was read defines it, and without a definition no call gets to its kernels.")
     yield Paragraph(Run(over_label(report), Tone.DIM))
     yield Gap()
 

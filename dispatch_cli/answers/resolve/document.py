@@ -21,6 +21,7 @@ from dispatch_cli.answers.resolve.wording import (
     end_sentence,
     excluded_sentences,
     from_label,
+    lacks_all_tensors,
     left_out_sentence,
     mask_label,
     option_labels,
@@ -88,7 +89,7 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
         yield Paragraph(own_function)
     if report.unwrapped is not None:
         yield Paragraph(unwrapped_sentence(report.unwrapped))
-    if report.left_out:
+    if report.left_out and not lacks_all_tensors(report):
         yield Paragraph(left_out_sentence(report.left_out))
     sentences = [*excluded_sentences(report)]
     if isinstance(report, RecordedCallReport):

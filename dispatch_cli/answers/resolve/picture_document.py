@@ -36,7 +36,9 @@ def picture(report: ResolveReport | ResolveHigherOrderReport) -> Iterator[DrawnP
             if step.number not in at:  # no key of the set led there
                 at[step.number] = len(rows)
                 rows.append(DrawnRow(step.hop.slot, step_sentence(step), DOES_TONES.get(step.hop.does, Tone.PLAIN)))
-    if report.fails:
+    if report.fails and not rows:
+        rows.append(DrawnRow(report.operator, end_sentence(report), Tone.BAD))
+    elif report.fails:
         number = at[report.steps[-1].number] if report.steps else len(rows) - 1
         rows[number] = rows[number]._replace(beside=end_sentence(report), tone=Tone.BAD)
     arrows = [

@@ -15,7 +15,7 @@ from dispatch_cli.answers.table.slot_notes import not_built, slot_notes
 from dispatch_cli.engine.call.gradient import LostGradient, lost_in_call
 from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.simulate import Unwrapped, unwrapped
-from dispatch_cli.engine.call.trace import Call, End, EndKind, Hop, Selection, Why
+from dispatch_cli.engine.call.trace import Call, End, EndKind, Error, ErrorKind, Hop, Selection, Why
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell
 from dispatch_cli.engine.table.live import StaleEntry
@@ -25,7 +25,7 @@ from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import META
+from dispatch_cli.model.universe import META, UNDEFINED
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.explain.advice_report import Advice
@@ -81,6 +81,7 @@ class ResolveReport(StartsFrom):
     backward pass: the cell of `support`, with the rule and the kernel.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
+    selections: none, where nothing defines the operator: such a call does not get to the dispatcher.
     """
 
     REPORT: ClassVar[str] = "resolve"
@@ -137,7 +138,9 @@ def resolve_report(
     header = dispatcher.header(call.operator)
     definition = dispatcher.operator(call.operator).definition
     schema = None if definition is None else definition.known_schema
-    selections = tuple(_StageReader(state, call.operator).stages(call.hops))
+    if definition is None and advised and keyset is None and (error := _not_defined(state, call.operator)) is not None:
+        call = call._replace(hops=(), end=End(EndKind.ERROR, error=error))
+    selections = tuple(_StageReader(state, call.operator).stages(call.hops)) if call.hops else ()
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(
         *starts_from(state),
@@ -158,6 +161,8 @@ def resolve_report(
         advice=(),
         selections=selections,
     )
+    if report.end.error is not None and report.end.error.kind is ErrorKind.NOT_DEFINED:
+        return replace(report, advice=_names_to_correct(state, call.operator))
     if report.left_out and not report.tensors:
         advised = False  # what it lacks are tensors
     if report.fails or keyset is not None or not advised:
@@ -165,6 +170,33 @@ def resolve_report(
     from dispatch_cli.engine.support.verdicts import Judges
 
     return replace(report, refusal=Judges(state).of(call.operator).refused(call))
+
+
+def _not_defined(state: State, name: OperatorName) -> Error | None:
+    """The error of a call of an operator that has kernels alone; None where something that was not read may define it.
+
+    The check of the name decides that.
+    """
+    from dispatch_cli.checks.catalogue.dangling_implementation import CHECK
+    from dispatch_cli.checks.check import Severity
+    from dispatch_cli.checks.view import View
+    from dispatch_cli.engine.call.errors import not_defined
+
+    view = View(state, [name])
+    if not any(CHECK.hedged(view, finding).severity is not Severity.INFO for finding in CHECK.find(view)):
+        return None
+    overloads = view.overloads.get(name.name, ())
+    return not_defined(name, any(view.schema_text(overload) is not None for overload in overloads))
+
+
+def _names_to_correct(state: State, name: OperatorName) -> tuple[Advice, ...]:
+    """The advice on the name of an operator that nothing defines: it is the same at each of its kernels."""
+    from dispatch_cli.answers.explain.adviser import advice_on
+
+    key = next((key for key in state.dispatcher.active(name) if key in state.dispatcher.universe.slot), UNDEFINED)
+    named = (NoteKind.NEAR_NAME, NoteKind.OVERLOADS)
+    notes = slot_notes(state.dispatcher, name, key)
+    return advice_on(state, name, [note for note in notes if note.kind in named])
 
 
 def _with_help(report: ResolveReport, state: State, call: Call) -> ResolveReport:

@@ -150,6 +150,11 @@ _UNUSED = "not used: no kernel in this call chooses by it"
 _DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.ASSUMED: "PyTorch's default"}
 
 
+def lacks_all_tensors(report: ResolveReport) -> bool:
+    """True if a call that fails was given no tensor, and its schema needs some: its end says so first."""
+    return report.fails and bool(report.left_out) and not report.tensors
+
+
 def left_out_sentence(names: tuple[str, ...]) -> str:
     """Arguments that must be tensors and have none here: whose keys the answer is without."""
     given = "the answer counts only the keys of the tensors that are given"
@@ -214,6 +219,8 @@ def stage_title(report: ResolveReport, stage: Stage) -> str:
 
 def excluded_sentences(report: ResolveReport) -> Iterator[str]:
     """The kernels of the operator that do not run because of the contexts; one that runs at another key does."""
+    if not report.selections:
+        return
     ran = {None, *(step.entry.kernel for step in report.steps)}
     for outcome in report.selections[0].keys:
         row = outcome.entry
@@ -229,6 +236,11 @@ def end_sentence(report: ResolveReport) -> str:
         is_late = cell.reason is Reason.FUNCTION_ARGUMENTS and cell.key is not None and cell.key.startswith(AUTOGRAD)
         where = " in the call or in its backward pass" if is_late else ""
         return f"PyTorch raises an error{where}: {reason_words(cell)}{kernel}."
+    if not report.steps:
+        return (
+            f"The call fails, since nothing defines {report.operator} and its kernels wait for a definition: "
+            f"{raised_label(report.end)}"
+        )
     last = report.steps[-1]
     where = f"{step_kernel(last)} at {last.hop.slot}{_rule(last)}"
     match report.end.kind:
@@ -249,6 +261,11 @@ def end_sentence(report: ResolveReport) -> str:
             if error is not None and error.operator is not None:
                 calls = f"{step_kernel(last)}{_rule(last)} calls {error.operator}"
                 return f"The call fails at {last.hop.slot}, where {calls}: {raised_label(report.end)}"
+            if lacks_all_tensors(report):
+                return (
+                    f"No --tensor is given for {some_of(report.left_out)}: give one for each, such as `--tensor cpu`. "
+                    f"Without any, the call fails at {last.hop.slot}: {raised_label(report.end)}"
+                )
             return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
 
 

@@ -206,6 +206,17 @@ def of_fake_mode(exception: str, name: OperatorName) -> Error:
     return Error(ErrorKind.FAKE, exception, text)
 
 
+def not_defined(name: OperatorName, overloads: bool) -> Error:
+    """``torch.ops`` has no such operator. overloads: others of its name are defined."""
+    namespace, _, own = name.name.partition("::")
+    text = (
+        f"The underlying op of '{namespace}.{own}' has no overload name '{name.overload or 'default'}'"
+        if overloads
+        else f"'_OpNamespace' '{namespace}' object has no attribute '{own}'"
+    )
+    return Error(ErrorKind.NOT_DEFINED, "AttributeError", text)
+
+
 def two_devices(template: str, name: OperatorName, first: str, second: str) -> Error:
     """Fake tensors of two devices. template: ``Universe.fake_device_error``."""
     exception, _, text = template.partition(": ")

@@ -197,6 +197,8 @@ class Hop(NamedTuple):
 class ErrorKind(Enum):
     """Kind of error that PyTorch raises."""
 
+    NOT_DEFINED = "not-defined"
+    """The operator has kernels and no definition: ``torch.ops`` has no attribute of its name."""
     NO_KERNEL = "no-kernel"
     """``Could not run 'OP' with arguments from the 'K' backend.``"""
     NO_TENSORS = "no-tensors"
