@@ -212,6 +212,7 @@ def test_a_library_that_is_not_read_may_define_an_operator(tmp_path: Path) -> No
     (tmp_path / "a.cpp").write_text('TORCH_LIBRARY_IMPL(others, CPU, m) { m.impl("f", &f); }\n', encoding="utf-8")
     result = call("resolve", "others::f", str(tmp_path / "a.cpp"), "--tensor", "cpu")
     assert result.code == 0 and "The call ends in f at CPU" in result.out
+    assert "Nothing that was read defines it: this is the call once something else does." in result.out
 
 
 def test_mistakes_in_other_options() -> None:

@@ -79,6 +79,8 @@ def document(report: ResolveReport, full: bool = False, drawn: Sequence[DrawnPat
 def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
     """Verdict on the call, and the sentences after it."""
     yield from answer(report, recorded_end_sentence(report) or end_sentence(report), full)
+    if report.schema is None and report.steps:
+        yield Paragraph("Nothing that was read defines it: this is the call once something else does.")
     if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
         yield Paragraph(f"What helps: {helps}.")
     yield from path(step.hop.slot for step in report.steps)
