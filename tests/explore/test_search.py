@@ -53,6 +53,12 @@ def test_the_best_comes_first(query: str, first: str) -> None:
     assert NAMES[Matcher(NAMES).find(query)[0]] == first
 
 
+def test_operators_of_the_files_come_first_among_equals() -> None:
+    names = ["aten::topk", "mine::topk_rows", "aten::rows_topk"]
+    assert Matcher(names, frozenset({"mine::topk_rows"})).find("topk") == [1, 0, 2]
+    assert Matcher(names).find("topk") == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     "glob",
     [

@@ -51,7 +51,7 @@ class Catalogue:
         self.own = own_names(state)
         self._has_others = state.base is not None or state.source is not None
         self.entries = listed_operators(state, self.own)
-        self.matcher = Matcher([entry.name for entry in self.entries])
+        self.matcher = Matcher([entry.name for entry in self.entries], self.own)
         self.tried: frozenset[str] = frozenset()
         self.findings: Mapping[str, Mapping[Severity, int]] | None = None
 

@@ -23,12 +23,13 @@ class Matcher:
     """Names that can be searched: every word of a query has its letters in the name, in order.
 
     Upper and lower case are one. Names in which a word is found whole come first, at the beginning of the name before
-    at the beginning of a part, before elsewhere; of equals PyTorch's own operators, and the shorter one. A word with
-    ``*`` or ``?`` is a glob instead, as ``--op`` takes it.
+    at the beginning of a part, before elsewhere; of equals those in *own*, then PyTorch's, and the shorter one. A word
+    with ``*`` or ``?`` is a glob instead, as ``--op`` takes it.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], own: frozenset[str] = frozenset()) -> None:
         self.names = names
+        self._own = own
 
     @cached_property
     def _lower(self) -> list[str]:
@@ -59,11 +60,12 @@ class Matcher:
         numbers.sort(key=ranks.__getitem__)
         return numbers
 
-    def _rank(self, number: int, words: Sequence[str]) -> tuple[int, int, int]:
+    def _rank(self, number: int, words: Sequence[str]) -> tuple[int, bool, int, int]:
         name = self._lower[number]
         start = _start(name)
         ranks = sum(_word_rank(name, start, word) for word in words)
-        return 2 * ranks + (not name.startswith(_PYTORCH)), len(name), number
+        is_own = self.names[number] in self._own
+        return 2 * ranks + (not is_own and not name.startswith(_PYTORCH)), not is_own, len(name), number
 
 
 def nearest(names: Sequence[str], query: str, alike: float = ALIKE) -> list[int]:
