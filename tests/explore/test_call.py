@@ -170,3 +170,25 @@ def test_a_step_opens_its_slot() -> None:
         await until(pilot, lambda: (app.stage.front, app.spot.key) == ("slot", "CPU"))
 
     drive(Session(newest(), BASE), steps, (80, 24))
+
+
+def test_another_call_is_shown_from_its_top() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(ADD, "call")
+        (pane,) = app.query(CallPane)
+        await until(pilot, lambda: pane.answer is not None and pane.view.choices() > 1)
+        pane.view.focus()
+        for keys in (("t", "ctrl+u", *"--tensor cuda --tensor cuda", "enter"), ("slash", *"aten::mul.Tensor", "enter")):
+            await pilot.press("end")
+            assert pane.view.scroll_offset.y > 0 and pane.view.cursor > 0
+            before = pane.answer
+            await pilot.press(*keys)
+            await until(pilot, lambda before=before: pane.answer is not before)  # type: ignore[misc]
+            await pilot.pause()
+            assert (pane.view.scroll_offset.y, pane.view.cursor) == (0, 0)
+        await pilot.press("end")
+        where = pane.view.scroll_offset
+        pane.open(pane.spot)  # the same call, as after a change on trial
+        assert pane.view.scroll_offset == where
+
+    drive(session_of(BASE), steps, (80, 24))

@@ -56,6 +56,7 @@ class CallPane(Pane):
         self.shows_keys = False
         self._drafts: dict[Spot, Draft] = {}
         self._answered = Draft()  # the call that has the answer
+        self._shown: tuple[Any, ...] = ()  # the question whose answer is on the screen
         self._state = session.state
         self.line = CallLine(session)
         self.following = Static(id="call-words", markup=False)
@@ -162,7 +163,9 @@ class CallPane(Pane):
         self._show()
 
     def _show(self) -> None:
-        self.view.show(self._blocks(), target_of, keep=True)
+        asked = self.spot, self._answered, self.problems, self._asks_keys
+        self.view.show(self._blocks(), target_of, keep=asked == self._shown)
+        self._shown = asked
         self.answered(self.answer)
 
     def _blocks(self) -> Iterator[Any]:
