@@ -226,9 +226,9 @@ class ExploreApp(App[None]):
 
     @on(OperatorList.Opened, "#operator-list")
     async def _operator_opened(self, message: OperatorList.Opened) -> None:
-        spot = spot_of(message.target)
+        spot, view = spot_of(message.target), self.stage.front_view
         self.visits.move(VisitedPlace(spot, self.stage.front))
-        await self.go(spot, self.stage.front)
+        await self.go(spot, self.stage.front if view is None or view.shows(spot) else PANES[0].id)
 
     async def on_pane_went(self, message: Pane.Went) -> None:
         message.stop()

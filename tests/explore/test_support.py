@@ -72,3 +72,21 @@ def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
         await until(pilot, lambda: app.stage.front == "support")
 
     drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))
+
+
+def test_an_operator_that_is_chosen_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its row; by its table where the matrix does not have it."""
+    monkeypatch.chdir(ROOT)
+    session = Session(api.load_state([OPERATORS], assumed_base="torch-2.15"), (OPERATORS,))
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        pane = await opened(app, pilot, NORMALIZE)
+        other = next(name for name in session.original.own_operators() if name != NORMALIZE.operator)
+        await pilot.press("slash", *str(other), "enter")
+        await until(pilot, lambda: pane.view.target.target[0] == other)
+        assert app.stage.front == "support"
+        await pilot.press("slash", "ctrl+u", *"aten::topk", "enter")
+        await until(pilot, lambda: app.stage.front == "table")
+        assert "aten::topk(Tensor self" in screen_text(app)
+
+    drive(session, steps, (80, 24))

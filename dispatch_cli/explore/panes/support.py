@@ -41,6 +41,9 @@ class SupportPane(Pane):
         title = Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)
         return title, Gap(), matrix(report, full=True), Gap(), *(Paragraph(text, hang=4) for text in counts(report))
 
+    def shows(self, spot: Spot) -> bool:
+        return spot.operator in matrix_operators(self.session.state, spot)
+
     def opens(self, item: Any) -> Any:
         return open_cell(item)
 

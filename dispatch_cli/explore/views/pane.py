@@ -84,6 +84,7 @@ class Pane(Vertical):
         self._doing = ""
         self._keeps = False
         self._asked: tuple[Any, ...] = ()
+        self._offers_filter = False
 
     def compose(self) -> ComposeResult:
         yield self.view
@@ -107,6 +108,10 @@ class Pane(Vertical):
     def nothing(self) -> str:
         """Reason why there is no answer."""
         return ""
+
+    def shows(self, spot: Spot) -> bool:  # noqa: ARG002
+        """False where the view has nothing of an operator, whatever the answer is."""
+        return True
 
     def opens(self, item: Any) -> Any:
         """Target of a part: a place, a spot, or something of the view's own; None for nothing."""
@@ -211,18 +216,30 @@ class Pane(Vertical):
             self.answered(self.answer)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """textual's. Without rows, there is no filter."""
-        return bool(self.FILTER) if action == "filter" else super().check_action(action, parameters)
+        """textual's. Without rows, there is no filter, but for the one that left none."""
+        if action == "filter":
+            return bool(self.FILTER) and (self.view.choices() > 0 or self.is_filtered)
+        return super().check_action(action, parameters)
+
+    @property
+    def is_filtered(self) -> bool:
+        """True if rows are left out by a filter."""
+        return bool(self.words)
 
     def _filtered(self, block: Block) -> Block:
-        if not self.words or not isinstance(block, TableBlock) or not any(map(self.opens, block.rows[:1])):
+        words = self.filters()
+        if not words or not isinstance(block, TableBlock) or not any(map(self.opens, block.rows[:1])):
             return block
-        return replace(block, rows=[row for row in block.rows if has_words(" ".join(_texts(block, row)), self.words)])
+        return replace(block, rows=[row for row in block.rows if has_words(" ".join(_texts(block, row)), words)])
+
+    def filters(self) -> str:
+        """The words that rows are chosen by, which the command does not choose."""
+        return self.words
 
     def chosen(self) -> Iterator[str]:
         """The filter of the answer, in words; nothing for all."""
-        if self.words:
-            yield f"with “{self.words}”"
+        if words := self.filters():
+            yield f"with “{words}”"
 
     @property
     def remark(self) -> str:
@@ -233,10 +250,14 @@ class Pane(Vertical):
     # the cursor
 
     def on_blocks_laid_out(self, event: Blocks.LaidOut) -> None:
-        """A document that was not on the screen is laid out when it is there."""
+        """A document that was not on the screen is laid out when it is there; with other rows, other keys work."""
         event.stop()
         if event.view is self.view:
             self.describe()
+            offers = bool(self.check_action("filter", ()))
+            if offers is not self._offers_filter:
+                self._offers_filter = offers
+                self.refresh_bindings()
 
     def on_lines_view_moved(self, event: LinesView.Moved) -> None:
         """The description follows the cursor."""
