@@ -111,6 +111,55 @@ def test_rows_that_words_choose() -> None:
     drive(Session(newest(), ("--base", "torch-2.15")), steps)
 
 
+def test_a_backend_begins_at_its_top_and_a_service_is_a_filter_of_the_command() -> None:
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await app.go(Spot(OperatorName.parse("aten::topk")), "coverage")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
+        await until(pilot, lambda: "f Filter" not in screen_text(app))  # the focus is in the view
+        await pilot.press("b", *"cuda", "enter")
+        await until(pilot, lambda: "coverage CUDA" in app.command_bar.line)
+        pane = app.query_one(CoveragePane)
+        assert pane.view.scroll_offset.y == 0 and "CUDA: " in screen_text(app)
+        await until(pilot, lambda: "f Filter" in screen_text(app))
+        await pilot.press("f", *"nothing", "enter")
+        await until(pilot, lambda: app.command_bar.line.endswith("coverage CUDA --base torch-2.15 --served-by nothing"))
+        assert not app.command_bar.note
+        assert_prints_what_is_listed(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
+        assert not app.command_bar.note
+        await until(pilot, lambda: "f Filter" not in screen_text(app))
+        await pilot.press("b", *"cuda", "enter")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage CUDA --base torch-2.15")
+        await pilot.press("f", *"topk", "enter")
+        await until(pilot, lambda: app.command_bar.note)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
+        assert not app.command_bar.note
+
+    drive(of_newest(), steps, (80, 24))
+
+
+def test_without_findings_there_is_no_filter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(
+        "dispatch: 1\noperators:\n- func: a::b(Tensor x) -> ()\n  dispatch: {CompositeImplicitAutograd: k}\n",
+        encoding="utf-8",
+    )
+
+    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
+        await pilot.press("5")
+        await until(pilot, lambda: app.query(FindingsPane) and app.query_one(FindingsPane).answer is not None)
+        pane = app.query_one(FindingsPane)
+        await until(pilot, lambda: pane.view.text.strip())
+        assert rows_of(pane, object) == []
+        await until(pilot, lambda: "f Filter" not in screen_text(app))
+        await pilot.press("f")
+        assert app.screen is app.screen_stack[0]
+
+    drive(Session(load_state(["a.yaml"]), ("a.yaml",)), steps)
+
+
 def assert_prints_what_is_listed(app: ExploreApp) -> None:
     pane = app.query_one(CoveragePane)
     assert pane.answer is not None

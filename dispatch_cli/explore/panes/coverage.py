@@ -11,8 +11,9 @@ from dispatch_cli.answers.coverage import document as coverage_documents
 from dispatch_cli.answers.coverage import overview_document
 from dispatch_cli.answers.coverage.overview import CoverageOverviewReport, overview_report
 from dispatch_cli.answers.coverage.report import CoverageRow, coverage_report, with_tags
+from dispatch_cli.answers.coverage.wording import SERVICE_NAMES
 from dispatch_cli.answers.shared.selection import select_names
-from dispatch_cli.engine.backend_answers import CoveredBackend, backend_named, backend_of
+from dispatch_cli.engine.backend_answers import CoveredBackend, Service, backend_named, backend_of
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.blocks import open_cell
 from dispatch_cli.explore.views.pane import Pane
@@ -42,14 +43,19 @@ class CoveragePane(Pane):
     group: tuple[str, ...] = ()
 
     def depends(self) -> tuple[Any, ...]:
-        return self.backend, self.group
+        return self.backend, self.group, self.served_by
+
+    @property
+    def served_by(self) -> tuple[Service, ...]:
+        """The service that the words of the filter name, which the command can choose, too; none for other words."""
+        return tuple(service for service, name in SERVICE_NAMES.items() if name == self.words.lower())
 
     def begin(self) -> None:
         """Answer at once: a state or two can be seen in a moment."""
         if self.backend is None:
             self.take(overview_answer(self.session))
         else:
-            self.take(coverage_answer(self.session, self.backend, self.group))
+            self.take(coverage_answer(self.session, self.backend, self.group, self.served_by))
 
     def document(self, answer: PaneAnswer) -> Iterable[Block]:
         if isinstance(answer.report, CoverageOverviewReport):
@@ -77,9 +83,25 @@ class CoveragePane(Pane):
             self.show_backend(*target.target)
 
     def show_backend(self, backend: str | None, group: tuple[str, ...] = ()) -> None:
-        """Show a backend, or all. group: the options that choose operators."""
+        """Show a backend from its top, or all, which have no filter. group: the options that choose operators."""
         self.backend, self.group = backend, group
+        if backend is None:
+            self.words = ""
         self.again()
+        self.view.action_end(-1)
+
+    def filter(self, words: str | None) -> None:
+        """Show only rows with some words, or those with a service."""
+        before = self.served_by
+        self.words = self.words if words is None else words
+        if self.served_by != before:
+            self.again()
+        else:
+            super().filter(words)
+
+    def filters(self) -> str:
+        """No words where they name a service: then the answer has no other rows."""
+        return "" if self.served_by else self.words
 
     def action_backend(self) -> None:
         """Choose a backend from a list."""
@@ -104,10 +126,12 @@ class CoveragePane(Pane):
         return super().check_action(action, parameters)
 
 
-def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> PaneAnswer | None:
+def coverage_answer(
+    session: Session, key: str, group: tuple[str, ...] = (), served_by: tuple[Service, ...] = ()
+) -> PaneAnswer | None:
     """Coverage of the operators at a backend's key; None if the key is no backend's.
 
-    group: the options of the command that choose them; none for all.
+    group: the options of the command that choose them; none for all. served_by: list only those that are served so.
     """
     state = session.state
     backend = backend_named(state.dispatcher.universe, key)
@@ -117,8 +141,9 @@ def coverage_answer(session: Session, key: str, group: tuple[str, ...] = ()) -> 
     by_name = select_names(all_names, group[1]) if group[:1] == ("--op",) else all_names
     names, tags = [OperatorName.parse(name) for name in by_name], group[1:] if group[:1] == ("--tag",) else ()
     names = with_tags(state, names, tags) if tags else names
-    report = coverage_report(state, backend, names, tags)
-    return PaneAnswer(report, session.command("coverage", *group, before=(key,)))
+    report = coverage_report(state, backend, names, tags, served_by=served_by)
+    ways = [word for service in served_by for word in ("--served-by", service.value)]
+    return PaneAnswer(report, session.command("coverage", *group, *ways, before=(key,)))
 
 
 def overview_answer(session: Session) -> PaneAnswer:

@@ -118,6 +118,10 @@ class TablePane(Pane):
         """A row for each slot, or one for adjacent slots with the same answer."""
         self._change(self.options._replace(every=not self.options.every, grid=False))
 
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.options.keys)
+
     def filter(self, words: str | None) -> None:
         """Show only some keys, which the command can choose, too."""
         if words is not None:
