@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import torch_python
-from tests.cli.support import call
+from tests.cli.support import call, in_terminal
 
 FIXED = ("resolve", "mylib::filled", "examples/scenarios/06_factory.fixed.yaml")
 
@@ -335,6 +336,35 @@ def test_every_key_has_one_fate(state: State) -> None:
 def test_tensors_on_different_devices(tensors: tuple[str, ...], warns: bool) -> None:
     result = call("resolve", "aten::mm", *(word for tensor in tensors for word in ("--tensor", tensor)))
     assert ("Expected all tensors to be on the same device" in result.out and result.code == 0) is warns
+
+
+LIBRARY = """
+dispatch: 1
+operators:
+  - custom_op: "mine::shift(Tensor x) -> Tensor"
+    kernel: shift
+  - {func: "mine::add(Tensor x, Tensor y) -> Tensor", dispatch: {CPU: add_cpu, CUDA: add_cuda}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "last"),
+    [
+        ("aten::mm --tensor cuda --tensor cpu", 0, "probably refuses tensors on different devices (cuda, cpu), "),
+        # torch.ones(2, device="cuda").copy_(torch.ones(2)) works, and FakeTensorMode has a rule for it.
+        ("aten::copy_ --tensor cuda --tensor cpu", 0, "PyTorch's kernels mostly refuse that"),
+        ("mine::add mine.yaml --tensor cuda --tensor cpu", 0, "PyTorch's kernels mostly refuse that"),
+        ("mine::shift mine.yaml --tensor fake", 1, "add one with torch.library.register_fake."),
+        ("mine::add mine.yaml --tensor xla --tensor xla", 1, "Register a kernel at XLA."),
+    ],
+)
+def test_a_terminal_ends_with_the_cause_and_what_helps(words: str, code: int, last: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(LIBRARY, encoding="utf-8")
+    result = in_terminal(80, "resolve", *shlex.split(words.replace(file.name, str(file))), NO_COLOR="1")
+    end = result.out.rsplit("\n\n", 1)[1]
+    assert (result.code, last in " ".join(end.split())) == (code, True), result.out
+    assert end.startswith("The call ") and end.count("\n") < 12
 
 
 @pytest.mark.parametrize("tensor", ["meta", "cpu fake"])

@@ -81,11 +81,11 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
     yield from answer(report, recorded_end_sentence(report) or end_sentence(report), full)
     if report.schema is None and report.steps:
         yield Paragraph("Nothing that was read defines it: this is the call once something else does.")
-    if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
-        yield Paragraph(f"What helps: {helps}.")
-    yield from path(step.hop.slot for step in report.steps)
     if (devices := devices_sentence(report)) is not None:
-        yield Paragraph(devices)
+        yield Paragraph(Run(devices, Tone.WARN), is_verdict=True)
+    if report.refusal is not None and (helps := help_words(report.refusal)) is not None:
+        yield Paragraph(f"What helps: {helps}.", is_verdict=True)
+    yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)
     if own_function is not None:
         yield Paragraph(own_function)
@@ -104,7 +104,8 @@ def summary(report: ResolveReport, full: bool = False) -> Iterator[Block]:
     if report.advice:
         from dispatch_cli.answers.explain.advice_document import advice_lines
 
-        yield from map(Paragraph, advice_lines(report.advice))
+        for position, line in enumerate(advice_lines(report.advice)):
+            yield Paragraph(line, is_verdict=report.fails and position == 0)
 
 
 def stages(report: ResolveReport) -> Iterator[Block]:
@@ -139,13 +140,13 @@ def heading(
 
 
 def answer(report: ResolveReport | ResolveHigherOrderReport, sentence: str, full: bool) -> Iterator[Block]:
-    """Verdict on the call, with the text of its error; full: a long one is whole."""
+    """Verdict on the call, with the text of its error; full: a long one is whole, and no part of the verdict."""
     end = report.end
     yield Paragraph(Run(sentence, Tone.BAD if report.fails else Tone.HEAD), is_verdict=True)
     if error := error_lines(end, full):
-        yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
+        yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE, is_verdict=not full)
     if end is not None and end.fake is not None:
-        yield Paragraph(fake_sentence(end.fake))
+        yield Paragraph(fake_sentence(end.fake), is_verdict=report.fails)
 
 
 def path(slots: Iterable[str]) -> Iterator[Block]:

@@ -76,6 +76,7 @@ class ResolveReport(StartsFrom):
     tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
     options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
+    one_device: FakeTensorMode, too, makes no exception for this operator: all tensors have to be on one device.
     gradient: where a tensor requires a gradient and what runs gives none, what becomes of it.
     refusal: of a call that the dispatcher brings to its end, where PyTorch raises all the same, in it or in its
     backward pass: the cell of `support`, with the rule and the kernel.
@@ -97,6 +98,7 @@ class ResolveReport(StartsFrom):
     end: End
     assumed: Assumed | None
     unwrapped: Unwrapped | None
+    one_device: bool
     gradient: LostGradient | None
     refusal: Cell | None
     notes: tuple[Note, ...]
@@ -138,6 +140,7 @@ def resolve_report(
     header = dispatcher.header(call.operator)
     definition = dispatcher.operator(call.operator).definition
     schema = None if definition is None else definition.known_schema
+    rules = state.fake_rules(call.operator)
     if definition is None and advised and keyset is None and (error := _not_defined(state, call.operator)) is not None:
         call = call._replace(hops=(), end=End(EndKind.ERROR, error=error))
     selections = tuple(_StageReader(state, call.operator).stages(call.hops)) if call.hops else ()
@@ -155,6 +158,7 @@ def resolve_report(
         end=call.end,
         assumed=Assumed(tuple(step.number for step in by_convention), by_convention) if by_convention else None,
         unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
+        one_device=rules.implementation is None and rules.mixes is None,
         gradient=lost_in_call(call, dispatcher.universe, schema),
         refusal=None,
         notes=_notes(state, call.operator, selections),

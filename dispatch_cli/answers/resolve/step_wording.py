@@ -194,7 +194,10 @@ def fake_sentence(fake: FakeOutcome) -> str:
         case FakePath.PRIM_META:
             action = f"runs the primitive's own function{by}"
         case FakePath.FAKE_IMPL if fake.function is None:
-            action = "finds no fake implementation: torch.library.custom_op registers one that raises"
+            action = (
+                "finds no fake implementation: torch.library.custom_op registers one that raises; add one with "
+                "torch.library.register_fake"
+            )
         case FakePath.FAKE_IMPL:
             action = f"runs the fake implementation{by}{place}"
         case FakePath.IMPLEMENTATION:

@@ -30,6 +30,7 @@ from dispatch_cli.model.names import some_of
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.words import short_kernel
 
+CPU = "cpu"
 DOES = {
     Does.ENDS: "ends",
     Does.DECOMPOSES: "decomposes",
@@ -166,14 +167,20 @@ def devices_sentence(report: ResolveReport) -> str | None:
     if isinstance(report, RecordedCallReport) or report.end.kind is not EndKind.KERNEL:
         return None
     specs = [spec for spec in map(TensorSpec.parse, report.tensors) if spec.absent is None]
-    devices = dict.fromkeys(spec.device or "cpu" for spec in specs)
+    devices = dict.fromkeys(spec.device or CPU for spec in specs)
     is_plain = all(spec.fake is None and spec.subclass is None and spec.device != META for spec in specs)
     if len(devices) < 2 or not is_plain:
         return None
+    message = '"Expected all tensors to be on the same device"'
+    unless = ", unless the CPU tensor has no dimensions" if CPU in devices else ""
+    if report.one_device and report.steps[-1].entry.origin.state is not None:
+        return (
+            f"That kernel, as PyTorch's own, probably refuses tensors on different devices ({', '.join(devices)}), "
+            f"which dispatch does not look at: {message}{unless}."
+        )
     return (
         f"The tensors are on different devices ({', '.join(devices)}), which dispatch does not look at: PyTorch's "
-        'kernels mostly refuse that ("Expected all tensors to be on the same device"), unless the CPU tensor has no '
-        "dimensions."
+        f"kernels mostly refuse that ({message}){unless}."
     )
 
 
