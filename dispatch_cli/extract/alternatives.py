@@ -30,6 +30,7 @@ from dispatch_cli.model.sources.extracted import (
     FunctionRole,
     NotUnderstood,
     OperatorFunction,
+    SourceKind,
 )
 from dispatch_cli.model.sources.file_choice import MOST_RIVALS, FileChoice, is_in_build
 
@@ -72,34 +73,25 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
 
 
 def _without_repeated(extractions: Sequence[Extraction], sources: Sources) -> Sequence[Extraction]:
-    """Leave out definitions for where the operator is not there yet, if another file that is loaded defines it."""
+    """Leave out what is for where an operator is not there yet, if C++ that is loaded with it defines the operator."""
     if not any(extraction.if_absent for extraction in extractions):
         return extractions
-    together = LoadedTogether(sources)
+    together, python = LoadedTogether(sources), sources.files.get(SourceKind.PYTHON, ())
     files: dict[str, set[str]] = {}
     for extraction in extractions:
-        for item in _definitions(extraction):
-            if item.at not in extraction.if_absent and not item.when:
+        for item in extraction.items:
+            if isinstance(item, ExtractedDefinition) and not item.when and item.at.file not in python:
                 files.setdefault(str(item.name), set()).add(item.at.file)
 
     def is_repeated(item: Extracted) -> bool:
-        others = files.get(str(getattr(item, "name", None)), set()) - {item.at.file}
-        return any(together.is_known(file, item.at.file) for file in others)
+        return any(together.is_known(file, item.at.file) for file in files.get(_operator(item), ()))
 
     return [
-        extraction._replace(
-            items=tuple(
-                item for item in extraction.items if item.at not in extraction.if_absent or not is_repeated(item)
-            )
+        part._replace(
+            items=tuple(item for item in part.items if item.at not in part.if_absent or not is_repeated(item))
         )
-        for extraction in extractions
+        for part in extractions
     ]
-
-
-def _definitions(extraction: Extraction) -> Iterator[ExtractedDefinition | CustomOperator]:
-    return (
-        item for item in extraction.items if isinstance(item, ExtractedDefinition | CustomOperator) and is_decided(item)
-    )
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:

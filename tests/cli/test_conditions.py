@@ -213,11 +213,14 @@ def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: 
     assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
 
 
+ASKS = 'if not hasattr(torch.ops.my, "f"):\n'
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('if not hasattr(torch.ops.my, "f"):\n    lib.define("f(Tensor x) -> Tensor")\n', []),
-        ('try:\n    lib.define("f(Tensor x) -> Tensor")\nexcept RuntimeError:\n    pass\n', []),
+        (f'{ASKS}    lib.define("f(Tensor x) -> Tensor")\n', []),
+        (f'{ASKS}    lib.define("f(Tensor x) -> Tensor")\n    lib.impl("f", g, "CUDA")\n', []),
         ('lib.define("f(Tensor x) -> Tensor")\n', ["refused-registration"]),
     ],
 )

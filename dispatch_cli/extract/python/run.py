@@ -321,11 +321,12 @@ class PythonRun:
         if not isinstance(name, str):
             return thing
         when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
-        if isinstance(thing, ExtractedDefinition | CustomOperator) and (self.refusals_allowed or when != thing.when):
+        if when != thing.when:
             self.if_absent.add(thing.at)
+        may_be_there = name.partition("::")[0] in PYTORCH_NAMESPACES
+        if may_be_there and isinstance(thing, ExtractedDefinition) and (self.refusals_allowed or when != thing.when):
             namespace, _, base = _base(name).partition("::")
-            if namespace in PYTORCH_NAMESPACES and isinstance(thing, ExtractedDefinition):
-                when = (*when, Not(Atom(question_text(namespace, base))))
+            when = (*when, Not(Atom(question_text(namespace, base))))
         return thing if when == thing.when else thing._replace(when=when)
 
     def _asks_for(self, operator: str, condition: Condition) -> bool:

@@ -222,7 +222,7 @@ class Extraction(NamedTuple):
         ``-D``, with the number of statements that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     functions: those that register something of it when they are called.
-    if_absent: the places of definitions that are made, or taken by PyTorch, only where the operator is not there yet.
+    if_absent: the places of registrations that are made only where their operator is not there yet.
     """
 
     items: tuple[Extracted, ...] = ()
