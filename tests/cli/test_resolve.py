@@ -196,7 +196,10 @@ def test_kernels_that_nothing_defines_cannot_be_called(tmp_path: Path) -> None:
         ["AttributeError", "The underlying op of 'mine.g' has no overload name 'default'"],
     ]
     shown = call("resolve", "mine::ff", str(tmp_path / "a.yaml"), "--tensor", "cpu")
-    assert "nothing defines mine::ff and its kernels wait for a definition: PyTorch raises AttributeError" in shown.out
+    assert (
+        "nothing that was read defines mine::ff, and its kernels wait for a definition: PyTorch raises AttributeError"
+        in shown.out
+    )
     assert "mine::ff has kernels (CPU) and lacks a schema, and mine::f has one" in shown.out
     assert call("resolve", "mine::ff", str(tmp_path / "a.yaml"), "--tensor", "cpu", "--format", "svg").code == 1
     explained = call("explain", "mine::ff", "CPU", str(tmp_path / "a.yaml")).out.splitlines()
@@ -352,7 +355,8 @@ operators:
     [
         ("aten::mm --tensor cuda --tensor cpu", 0, "probably refuses tensors on different devices (cuda, cpu), "),
         # torch.ones(2, device="cuda").copy_(torch.ones(2)) works, and FakeTensorMode has a rule for it.
-        ("aten::copy_ --tensor cuda --tensor cpu", 0, "PyTorch's kernels mostly refuse that"),
+        ("aten::copy_ --tensor cuda --tensor cpu", 0, "and this one may take it"),
+        ("aten::_foreach_copy_ --tensor cuda --tensor cpu", 0, "PyTorch's kernels mostly refuse that"),
         ("mine::add mine.yaml --tensor cuda --tensor cpu", 0, "PyTorch's kernels mostly refuse that"),
         ("mine::shift mine.yaml --tensor fake", 1, "add one with torch.library.register_fake."),
         ("mine::add mine.yaml --tensor xla --tensor xla", 1, "Register a kernel at XLA."),

@@ -173,7 +173,13 @@ def devices_sentence(report: ResolveReport) -> str | None:
         return None
     message = '"Expected all tensors to be on the same device"'
     unless = ", unless the CPU tensor has no dimensions" if CPU in devices else ""
-    if report.one_device and report.steps[-1].entry.origin.state is not None:
+    if not report.one_device:
+        return (
+            f"The tensors are on different devices ({', '.join(devices)}), which dispatch does not look at: most "
+            "operators refuse that, and this one may take it: FakeTensorMode has a rule of its own for it."
+        )
+    of_lists = "_foreach_" in report.operator  # these take one tensor after the other
+    if report.steps[-1].entry.origin.state is not None and not of_lists:
         return (
             f"That kernel, as PyTorch's own, probably refuses tensors on different devices ({', '.join(devices)}), "
             f"which dispatch does not look at: {message}{unless}."
@@ -245,7 +251,7 @@ def end_sentence(report: ResolveReport) -> str:
         return f"PyTorch raises an error{where}: {reason_words(cell)}{kernel}."
     if not report.steps:
         return (
-            f"The call fails, since nothing defines {report.operator} and its kernels wait for a definition: "
+            f"The call fails: nothing that was read defines {report.operator}, and its kernels wait for a definition: "
             f"{raised_label(report.end)}"
         )
     last = report.steps[-1]
