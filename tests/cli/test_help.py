@@ -19,6 +19,8 @@ COMMANDS = cli.list_commands(CONTEXT)
 LINES = 24
 LONGER = {"trace": 40}
 """Commands whose own options do not fit on a screen."""
+MOST_OPTIONS = 60
+"""Options of all commands together; one that several commands share counts once."""
 
 
 def options_of(command: str) -> list[click.Option]:
@@ -51,6 +53,10 @@ def test_the_own_options_of_a_command_are_on_one_screen(command: str) -> None:
     lines = result.out.splitlines()
     assert len(lines) <= LONGER.get(command, LINES), result.out
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_all_options_fit_in_the_head() -> None:
+    assert len({max(option.opts, key=len) for command in COMMANDS for option in options_of(command)}) <= MOST_OPTIONS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
