@@ -66,7 +66,7 @@ HEADLINE = {
     SupportContext.TRAIN: ("trains", "train"),
     SupportContext.COMPILE: ("compiles", "compile"),
 }
-"""What operators do that work in the contexts that most users need; of one, and of several."""
+"""Verbs for operators that work in the contexts that most users need: of one operator, and of several."""
 
 
 def verdict_sentence(report: SupportReport) -> str:
