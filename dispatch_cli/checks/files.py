@@ -39,6 +39,8 @@ MIN_LETTERS = 3
 DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
 _DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
 """A definition by a library that is an expression: ``lib.define("name(…``."""
+_IMPLEMENTS = re.compile(r"([\w.]+)\.impl\(\s*['\"]+([\w.]+(?:::[\w.]+)?)['\"]", re.ASCII)
+"""A kernel that a library which is an expression registers: ``m.impl("name", …``."""
 _NO_KERNELS = frozenset({"block", "definition", "fallback"})
 
 
@@ -250,13 +252,13 @@ class MissingPart(Enum):
 class UndecidedIndex:
     """The undecided registrations, by the operators that they may be of.
 
-    unread: statements that were not understood; some are definitions in a library that is not known.
+    unread: statements that were not understood; some define or implement operators in a library that is not known.
     """
 
     def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
-        for registration in (*undecided, *_definitions(unread)):
+        for registration in (*undecided, *_named(unread)):
             if registration.registers in DEFINITIONS:
                 self._found.setdefault((*_operator(registration), MissingPart.DEFINITION), registration)
             if registration.registers not in _NO_KERNELS:
@@ -277,12 +279,13 @@ class UndecidedIndex:
         return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
 
 
-def _definitions(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
-    """The definitions among statements that were not understood whose operators they name."""
+def _named(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
+    """The definitions and kernels among statements that were not understood whose operators they name."""
     for statement in unread:
-        match = _DEFINES.match(statement.text)
-        if match is not None:
-            yield Undecided("definition", statement.at, (("namespace", match[1]),), name=match[2])
+        for registers, pattern in (("definition", _DEFINES), ("kernel", _IMPLEMENTS)):
+            match = pattern.match(statement.text)
+            if match is not None:
+                yield Undecided(registers, statement.at, (("namespace", match[1]),), name=match[2])
 
 
 def _operator(registration: Undecided) -> tuple[str | None, str | None]:

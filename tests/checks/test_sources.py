@@ -131,6 +131,14 @@ def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: S
         assert [(finding.severity.value, finding.operator) for finding in results] == [(severity, "demo::op")]
 
 
+def test_a_kernel_that_was_not_understood_may_be_what_is_missing(state_of: StateOf) -> None:
+    entry = "not_understood:\n- {at: 'a.cpp:9:1', text: 'm.impl(\"NAME\", &f<T>);', reason: why}\n"
+    text = DEFINED.replace("undecided:\n", "")
+    for name, severity in (("op", "info"), ("ops", "warning")):
+        results = findings(state_of(text + entry.replace("NAME", name)), select="autograd-only")
+        assert [(finding.severity.value, finding.operator) for finding in results] == [(severity, "demo::op")]
+
+
 def test_a_fake_implementation_is_judged_over_pytorch(tmp_path: Path) -> None:
     """As PyTorch 2.13: it takes one of aten::add.Tensor, and refuses what is composite or not there."""
     path = tmp_path / "a.py"
