@@ -13,11 +13,14 @@ QUOTE = "['\"`\u00b4\u2018\u2019\u201c\u201d]"
 GAP = r"[\s>|*#]{1,40}"
 """Between words: texts are wrapped, quoted by ``>`` or ``|`` before each line, and set in bold by ``**``."""
 _OF_PYTORCH = (
-    r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP)\w{1,1000}|"
+    r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP|"
+    r"8pybind116detail11type_casterIN(?:2at|3c10))\w{1,1000}|"
     r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200}|"
     r"_?(?:aoti_torch|torch_(?:library|list|string|stream|parallel|exception|call_dispatcher))\w{0,200})"
 )
 """Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
+_OF_PYTHON = r"(?:(?=\w{0,12}(?:THP|pybind11))(?P<of_python>))?"
+"""Of these, the names in libtorch_python."""
 _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
 _NEW_STRING = r"(?=\w{1,1000}(?:7__cxx11|B5cxx11))"
 """``std::string`` of the C++ ABI before GCC 5, and of the newer one, ``std::__cxx11::basic_string``."""
@@ -43,6 +46,7 @@ HOLES = {
     # the target of a traced call: an operator, or a function of Python
     "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
     r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)(?P<library_op>)|\w{1,100})",
+    "called_op": r"(?!torch\.(?!ops\.)|operator\.|math\.)(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)",
     "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
     # behind an operator that computes the gradient of another
     "of_backward": r"(?:(?<=_backward)(?P<twice>))?",
@@ -77,6 +81,7 @@ HOLES = {
     "cuda_device": r"(?P<device>CUDA)",
     "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
+    "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
@@ -145,7 +150,8 @@ HOLES = {
     # an argument, or more than its name
     "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",
     "tensor_class": r"(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b",
-    "module_attribute": r"(?P<label>__\w{1,40}__)[\w.]{0,60}",
+    # where Markdown takes the underscores for bold, they are missing
+    "module_attribute": r"(?P<label>__\w{1,40}__|path\b)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     # up to the end of the line, which may break behind the first words
@@ -157,7 +163,7 @@ HOLES = {
     "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
     r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
-    "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?(?P<symbol>{_OF_PYTORCH})",
+    "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
     # libraries of CUDA and ROCm, on which compiled extensions depend

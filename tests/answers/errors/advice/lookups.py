@@ -58,6 +58,24 @@ untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C
 untried("undefined-symbol", "The symbol has strings of the new C++ ABI", "needs a C++ compiler")
 untried("inference-tensor", "If the program itself changes nothing in place", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
+untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
+untried("not-built", "For a backend of your own: load its C++ library first", "needs a backend in C++")
+untried("imported-again", "Install the torchvision that belongs", "needs two builds")
+untried("other-version", "If a newer PyTorch saved it", "needs two builds")
+untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
+untried("wrong-arguments", "which a newer PyTorch saved", "needs two builds")
+untried("wrong-arguments", "its compiled part may be an old one", OTHER_BUILD)
+
+
+@tries("other-version", "`scripted._save_for_lite_interpreter('model.ptl')`")
+def program_for_phones(advice):
+    from torch.jit.mobile import _load_for_lite_interpreter
+
+    scripted = torch.jit.script(torch.nn.ReLU())
+    (scripted._save_for_lite_interpreter if advice else scripted.save)("model.ptl")
+    assert _load_for_lite_interpreter("model.ptl")(ONE).sum() == 4
+
+
 untried("no-subclass", "Each mode needs a rule", "needs another build")
 untried("no-library-file", "Import torch before the extension", "the programs run where torch is imported")
 untried("no-subclass", "If the base class is one of PyTorch's", "needs another build")
