@@ -83,96 +83,76 @@ PICTURES = dict.fromkeys(("resolve", "resolve-higher-order"), "dispatch_cli.answ
 """Modules of the pictures that are no part of a document, by the name of the report."""
 
 
-_STATE = (
-    "explore",
-    "register",
-    "table",
-    "explain",
-    "resolve",
-    "coverage",
-    "check-invariants",
-    "guards",
-    "diff",
-    "page",
-)
-_SOURCES = (*_STATE, "extract", "crossref")
-_STRICT = ("extract", "check-invariants")
-_SHEETS = (
-    *("register", "table", "rules", "trace", "keys", "coverage", "check-invariants", "guards", "diff", "checks"),
-    *("history", "bases", "extract", "crossref"),
-)
 _VMAP = "leave it out: a vmap always runs before a capture"
 _CONTEXTS = "write `dispatch-cli support --context NAME` with FILE or --op GLOB, which says what becomes of such calls"
 _VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
-_PYTHON = (
-    "write `dispatch-cli explain OP KEY`, which says what resolve_key chooses; the check python-resolution has all"
-)
 _SUMMARY = "leave it out; text with --full ends with a row per check, and `summary` in JSON has the same"
-REMOVED: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("--against", ("extract",), "write `dispatch-cli crossref PATH... --against STATE`"),
-    ("--against", ("keys",), "write `dispatch-cli diff A B`, which names the keys that only one of two states has"),
-    ("--all", ("register", "table"), "write --full"),
-    ("--all-findings", ("check-invariants", "crossref"), "write --full"),
-    ("--autocast", ("coverage",), _CONTEXTS),
-    ("--base", ("keys",), "write --universe NAME, such as torch-2.15: keys belong to a universe"),
-    ("--cache-dir", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR to the directory"),
-    ("--codegen-backends", _SOURCES, "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml"),
-    ("--context", ("coverage",), _CONTEXTS),
-    ("--csv-exact", _SHEETS, "set the variable DISPATCH_CLI_CSV=exact"),
-    ("--derivatives", _SOURCES, "give derivatives.yaml as a FILE beside native_functions.yaml"),
-    ("--device", ("resolve",), "write --argument device=DEVICE"),
-    ("--dtype", ("resolve",), "write --argument dtype=DTYPE"),
-    ("--exit-zero", ("check-invariants",), "write --fail-on none"),
-    ("--fail-under", ("coverage",), "write --format json; `percent` is the share of operators that are served"),
-    ("--fallbacks", ("register",), "write --view fallbacks"),
-    ("--filter", ("coverage",), "write --op or --served-by; JSON and CSV have every row, and `explore` has a filter"),
-    ("--fresh", ("explore",), "leave it out: every start begins anew"),
-    ("--from", ("history",), _VERSIONS),
-    ("--generator", ("resolve",), "write --argument generator=DEVICE"),
-    ("--import", ("extract",), "write `dispatch-cli crossref PATH... --against live --import MODULE`"),
-    ("--in-order", ("register",), "write --view order"),
-    ("--kernels", ("trace",), "leave it out: `operators` in JSON has the keys whose kernels ran"),
-    ("--layout", ("resolve",), "write --argument layout=LAYOUT"),
-    ("--live", ("crossref",), "write --against live"),
-    ("--missing", ("coverage",), "write --served-by nothing; `served` in JSON is false where autograd is broken, too"),
-    ("--no-cache", _SOURCES, "set the variable DISPATCH_CLI_CACHE_DIR=none"),
-    ("--no-config", ("check-invariants", "extract"), "write --config none"),
-    ("--no-vmap", ("capture",), _VMAP),
-    ("--only", ("history",), "leave it out: JSON and CSV name the kind of each change"),
-    ("--output", ("schema",), "write `dispatch-cli schema REPORT`, and -o FILE for a file"),
-    ("--python", ("extract",), "write `dispatch-cli crossref PATH... --against live --python PATH`"),
-    ("--pytorch", ("check-invariants",), "leave the files out and write --base NAME, such as a capture"),
-    ("--recorder", ("trace",), "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program"),
-    ("--resolver", ("table",), _PYTHON),
-    ("--rules-only", ("guards",), "remove `kernel` from what --record writes"),
-    ("--sort", ("coverage",), "leave it out: JSON and CSV have rows to sort"),
-    ("--stop-after", ("resolve",), "leave it out: --format json has the steps in order"),
-    (
-        "--strict",
-        tuple(source for source in _SOURCES if source not in _STRICT),
-        "use it with `extract` or `check-invariants`",
-    ),
-    ("--summary", ("check-invariants",), _SUMMARY),
-    ("--theme", ("explore",), "set the variable TEXTUAL_THEME"),
-    ("--timeout", ("extract", "capture", "crossref"), "set the variable DISPATCH_CLI_TIMEOUT to the seconds"),
-    ("--timestamp", ("page",), "leave it out: the file has a date"),
-    ("--to", ("history",), _VERSIONS),
-    ("--view", ("check-invariants",), _SUMMARY),
-    ("--view", ("crossref",), "leave it out: what only one side has is a finding"),
-    ("--trace", ("page",), "write `dispatch-cli trace RECORDING --full --format html -o FILE`"),
-    ("--vmap", ("capture",), _VMAP),
-    ("--vmap", ("coverage",), _CONTEXTS),
-    ("--where", ("trace",), "write --op, as in `--op 'aten::*copy*'`, or --line"),
-)
-"""Each option, the commands that had it, and what to do instead."""
+_TIMEOUT = "set the variable DISPATCH_CLI_TIMEOUT to the seconds"
+REMOVED = {
+    "--cache-dir": "set the variable DISPATCH_CLI_CACHE_DIR to the directory",
+    "--codegen-backends": "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml",
+    "--csv-exact": "set the variable DISPATCH_CLI_CSV=exact",
+    "--derivatives": "give derivatives.yaml as a FILE beside native_functions.yaml",
+    "--no-cache": "set the variable DISPATCH_CLI_CACHE_DIR=none",
+    "--strict": "use it with `extract` or `check-invariants`",
+    "capture --no-vmap": _VMAP,
+    "capture --timeout": _TIMEOUT,
+    "capture --vmap": _VMAP,
+    "check-invariants --all-findings": "write --full",
+    "check-invariants --exit-zero": "write --fail-on none",
+    "check-invariants --no-config": "write --config none",
+    "check-invariants --pytorch": "leave the files out and write --base NAME, such as a capture",
+    "check-invariants --summary": _SUMMARY,
+    "check-invariants --view": _SUMMARY,
+    "coverage --autocast": _CONTEXTS,
+    "coverage --context": _CONTEXTS,
+    "coverage --fail-under": "write --format json; `percent` is the share of operators that are served",
+    "coverage --filter": "write --op or --served-by; JSON and CSV have every row, and `explore` has a filter",
+    "coverage --missing": "write --served-by nothing; `served` in JSON is false where autograd is broken, too",
+    "coverage --sort": "leave it out: JSON and CSV have rows to sort",
+    "coverage --vmap": _CONTEXTS,
+    "crossref --all-findings": "write --full",
+    "crossref --live": "write --against live",
+    "crossref --timeout": _TIMEOUT,
+    "crossref --view": "leave it out: what only one side has is a finding",
+    "explore --fresh": "leave it out: every start begins anew",
+    "explore --theme": "set the variable TEXTUAL_THEME",
+    "extract --against": "write `dispatch-cli crossref PATH... --against STATE`",
+    "extract --import": "write `dispatch-cli crossref PATH... --against live --import MODULE`",
+    "extract --no-config": "write --config none",
+    "extract --python": "write `dispatch-cli crossref PATH... --against live --python PATH`",
+    "extract --timeout": _TIMEOUT,
+    "guards --rules-only": "remove `kernel` from what --record writes",
+    "history --from": _VERSIONS,
+    "history --only": "leave it out: JSON and CSV name the kind of each change",
+    "history --to": _VERSIONS,
+    "keys --against": "write `dispatch-cli diff A B`, which names the keys that only one of two states has",
+    "keys --base": "write --universe NAME, such as torch-2.15: keys belong to a universe",
+    "page --timestamp": "leave it out: the file has a date",
+    "page --trace": "write `dispatch-cli trace RECORDING --full --format html -o FILE`",
+    "register --all": "write --full",
+    "register --fallbacks": "write --view fallbacks",
+    "register --in-order": "write --view order",
+    "resolve --device": "write --argument device=DEVICE",
+    "resolve --dtype": "write --argument dtype=DTYPE",
+    "resolve --generator": "write --argument generator=DEVICE",
+    "resolve --layout": "write --argument layout=LAYOUT",
+    "resolve --stop-after": "leave it out: --format json has the steps in order",
+    "schema --output": "write `dispatch-cli schema REPORT`, and -o FILE for a file",
+    "table --all": "write --full",
+    "table --resolver": "write `dispatch-cli explain OP KEY`, which says what resolve_key chooses; the check "
+    "python-resolution has all",
+    "trace --kernels": "leave it out: `operators` in JSON has the keys whose kernels ran",
+    "trace --recorder": "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program",
+    "trace --where": "write --op, as in `--op 'aten::*copy*'`, or --line",
+}
+"""What to write instead of each option that commands had, or one command."""
 
 
 def what_to_write(command: str | None, option: str) -> str | None:
     """A sentence about an option that a command had, or that others have; None for any other."""
-    for name, commands, instead in REMOVED:
-        if name == option and command in commands:
-            return f"There is no option {name}: {instead}."
-    return None
+    instead = REMOVED.get(f"{command} {option}") or REMOVED.get(option)
+    return None if instead is None else f"There is no option {option}: {instead}."
 
 
 def completion(name: str) -> Complete:

@@ -70,8 +70,10 @@ def test_every_option_can_be_found(command: str) -> None:
         assert {*option.opts} <= explained, option.name
 
 
-@pytest.mark.parametrize(("option", "command"), [(row[0], command) for row in REMOVED for command in row[1]])
-def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
+@pytest.mark.parametrize("removed", REMOVED)
+def test_a_removed_option_says_what_to_write(removed: str) -> None:
+    command, _, option = removed.rpartition(" ")
+    command = command or "register"
     assert option not in names_of(command)
     for argument in (option, f"{option}=1"):
         result = call(command, argument)
@@ -79,13 +81,13 @@ def test_a_removed_option_says_what_to_write(option: str, command: str) -> None:
         assert f"Error: There is no option {option}: " in result.err
 
 
-@pytest.mark.parametrize(("option", "commands", "instead"), REMOVED)
-def test_what_a_removed_option_says_exists(option: str, commands: tuple[str, ...], instead: str) -> None:
+@pytest.mark.parametrize("removed", REMOVED)
+def test_what_a_removed_option_says_exists(removed: str) -> None:
     """Options that it names are options of the command, or of the one that it names."""
+    instead, command = REMOVED[removed], removed.rpartition(" ")[0] or "register"
     named = re.search(r"`dispatch-cli (\S+)", instead) or re.search(r"`(extract)`", instead)
-    for command in commands:
-        its = {*names_of(named[1] if named is not None else command), *names_of(command)}
-        assert named_in(re.sub(r"dispatch-cli", "", instead)) <= its, option
+    its = {*names_of(named[1] if named is not None else command), *names_of(command)}
+    assert named_in(re.sub(r"dispatch-cli", "", instead)) <= its, removed
 
 
 def test_the_whole_documentation_is_there_in_every_format() -> None:
