@@ -8,7 +8,7 @@ from dataclasses import replace
 from dispatch_cli.answers.explain.document import RULES, headed
 from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport, ImplHelp, PlaceRow
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
-from dispatch_cli.answers.table.higher_order_document import ENTRIES, IMPLS, alike, slot_label
+from dispatch_cli.answers.table.higher_order_document import ENTRIES, IMPLS, SLOTS, alike, title
 from dispatch_cli.answers.table.higher_order_report import ASIDE, fold_slots
 from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.engine.rules import Rule
@@ -163,9 +163,7 @@ def advice_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
 
 def document(report: ExplainHigherOrderReport) -> Iterator[Block]:
     """The operator; the answer, and what it follows from."""
-    effects = [", with a side effect"] if report.side_effect else []
-    effects += [", writes to its arguments"] if report.mutates else []
-    yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
+    yield Paragraph(title(report.operator, report.side_effect, report.mutates), kind=ParagraphKind.TITLE)
     if report.span is not None:
         yield Paragraph(Run(f"declared at {report.span}", Tone.DIM))
     yield Paragraph(Run(over_label(report), Tone.DIM))
@@ -202,4 +200,4 @@ def _slots(report: ExplainHigherOrderReport) -> Iterator[Block]:
     folding = fold_slots(report.slots)
     if folding.rows:
         yield TableBlock(ENTRIES, folding.rows)
-    yield from aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE)
+    yield from aside_lines((SLOTS[slot], folding.aside.get(slot)) for slot in ASIDE)

@@ -10,7 +10,7 @@ from dispatch_cli.answers.resolve.higher_order import HigherOrderStep, ResolveHi
 from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label, some_keys
 from dispatch_cli.answers.resolve.wording import thread_lines
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
-from dispatch_cli.answers.table.higher_order_document import slot_label
+from dispatch_cli.answers.table.higher_order_document import SLOTS, title
 from dispatch_cli.engine.call.higher_order.trace import (
     AskedHandler,
     Asker,
@@ -61,13 +61,7 @@ def holds_label(outcome: KeyOutcome[HigherOrderRow], short: bool) -> str:
     if entry.kernel is not None:
         return short_function(entry.kernel) if short else entry.kernel
     falls = outcome.status is KeyStatus.FALLS_THROUGH or entry.slot is Slot.FALLTHROUGH
-    return "-" if falls else slot_label(entry.slot)
-
-
-def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
-    """The key that the implementation of a slot is registered for."""
-    entry = outcome.entry
-    return entry.source if entry.source is not None and entry.kernel is not None else ""
+    return "-" if falls else SLOTS[entry.slot]
 
 
 def step_lines(step: HigherOrderStep) -> Iterator[str]:
@@ -145,18 +139,11 @@ def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
     return f"registered for {impl.name}" if impl.name else "its implementation for functionalization"
 
 
-def deferred_sentence(report: ResolveHigherOrderReport) -> str:
-    """The error that the backward pass raises."""
-    when = "The backward pass raises" if report.backward_error_is_certain else "The call or its backward pass raises"
-    return f"{when}: {report.backward_error}"
-
-
 def document(
     report: ResolveHigherOrderReport, full: bool = False, drawn: Sequence[DrawnPath] = ()
 ) -> Iterator[Block | DrawnPath]:
     """The answer, the keys of the first selection and of the last, the steps. Arguments: as of a resolved call."""
-    effect = ", with a side effect" if report.side_effect else ""
-    yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
+    yield from heading(report, title(report.operator, report.side_effect), place="declared")
     yield from summary(report, full)
     yield from drawn
     yield from stages(report)
@@ -166,7 +153,8 @@ def summary(report: ResolveHigherOrderReport, full: bool = False) -> Iterator[Bl
     """Verdict on the call, and the sentences after it."""
     yield from answer(report, end_sentence(report), full)
     if report.backward_error is not None:
-        yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
+        call = "" if report.backward_error_is_certain else "call or its "
+        yield Paragraph(Run(f"The {call}backward pass raises: {report.backward_error}", Tone.WARN))
     yield from path(step.hop.key for step in report.steps)
 
 
@@ -197,7 +185,7 @@ def _table(
 
 
 def _registered_for(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
-    label = impl_label(outcome)
+    label = "" if outcome.entry.kernel is None else outcome.entry.source or ""
     return Run(f"for {label}" if short and label else label, tone(outcome, Tone.PLAIN if short else Tone.ALIAS))
 
 

@@ -32,7 +32,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function
 
-_KINDS = {
+KINDS = {
     ImplKind.DISPATCH: "dispatch key",
     ImplKind.AUTOGRAD: "autograd",
     ImplKind.FUNCTIONALIZE: "functionalization",
@@ -40,7 +40,7 @@ _KINDS = {
     ImplKind.SUBCLASS: "subclass",
     ImplKind.TRANSFORM: "transform",
 }
-_SLOTS = {
+SLOTS = {
     Slot.IMPL: "",
     Slot.MODES: "the innermost mode, then the subclasses",
     Slot.TRANSFORMS: "the innermost functorch transform",
@@ -49,21 +49,7 @@ _SLOTS = {
     Slot.MISSING: "error: no implementation",
     Slot.AMBIGUOUS: "error: ambiguous",
 }
-
-
-def kind_label(kind: ImplKind) -> str:
-    """Words for the kind of an implementation."""
-    return _KINDS[kind]
-
-
-def slot_label(slot: Slot) -> str:
-    """Words for the result of a call at a slot; nothing where an implementation runs."""
-    return _SLOTS[slot]
-
-
-def impl_label(row: ImplRow) -> str:
-    """Name of the place that an implementation is registered for."""
-    return row.name or ", ".join(dict.fromkeys(row.registered_at))
+"""The result of a call at a slot; nothing where an implementation runs."""
 
 
 def facts_of(impl: ImplRow) -> str:
@@ -119,17 +105,21 @@ def tables(operators: Iterable[HigherOrderSlots], full: bool) -> Iterator[Block]
         if others := asked_impls(table.impls):
             yield Gap()
             yield TableBlock(ASKED, others)
-        yield from aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE)
+        yield from aside_lines((SLOTS[slot], folding.aside.get(slot)) for slot in ASIDE)
 
 
 def heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
     """The heading of an operator, in any view."""
-    effect = ", with a side effect" if operator.side_effect else ""
-    effect += ", writes to its arguments" if operator.mutates else ""
-    yield Paragraph(f"{operator.name} (higher-order operator{effect})", kind=ParagraphKind.TITLE)
+    yield Paragraph(title(operator.name, operator.side_effect, operator.mutates), kind=ParagraphKind.TITLE)
     if operator.span is not None:
         yield Paragraph(Run(f"declared at {operator.span}", Tone.DIM))
     yield Gap()
+
+
+def title(name: str, side_effect: bool, mutates: bool = False) -> str:
+    """The name of an operator, that it is a higher-order one, and its effects."""
+    effects = ", with a side effect" * side_effect + ", writes to its arguments" * mutates
+    return f"{name} (higher-order operator{effects})"
 
 
 def alike(rows: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
@@ -161,7 +151,7 @@ def _fills(alike: list[ImplRow], _: bool) -> Inline:
 
 
 IMPLS: list[Column[list[ImplRow]]] = [
-    Column("Registered for", lambda alike, _: kind_label(alike[0].kind)),
+    Column("Registered for", lambda alike, _: KINDS[alike[0].kind]),
     Column("Name", lambda alike, short: keys_label(tuple(row.name or "-" for row in alike), short)),
     Column("Kernel", lambda alike, short: _kernel(alike[0], short)),
     Column("Fills", _fills),
@@ -177,7 +167,7 @@ def _what(run: Folded[HigherOrderRow], short: bool) -> Inline:
         return Run("falls through", Tone.WARN)
     if row.error is not None:
         return Run(row.error, Tone.BAD if row.slot is Slot.AMBIGUOUS else Tone.DIM)
-    return slot_label(row.slot)
+    return SLOTS[row.slot]
 
 
 def _decided(run: Folded[HigherOrderRow], short: bool) -> Inline:
@@ -205,8 +195,8 @@ ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
     ),
 ]
 ASKED: list[Column[ImplRow]] = [
-    Column("Asked for", lambda row, _: kind_label(row.kind)),
-    Column("Name", lambda row, _: impl_label(row)),
+    Column("Asked for", lambda row, _: KINDS[row.kind]),
+    Column("Name", lambda row, _: row.name or ", ".join(dict.fromkeys(row.registered_at))),
     Column("Kernel", _kernel),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
 ]

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.trace.findings.report import TraceFinding, TraceFindingKind
 from dispatch_cli.answers.trace.findings.wording import (
+    LOSSES,
+    TITLES,
     finding_help,
     finding_keys,
     finding_places,
-    finding_title,
     findings_sentence,
-    loss_text,
 )
 from dispatch_cli.answers.trace.report import OperatorTotal, TraceReport, TraceRow, TraceThread, heaviest_lines
 from dispatch_cli.answers.trace.wording import (
@@ -28,7 +28,6 @@ from dispatch_cli.answers.trace.wording import (
     seen_sentence,
     short_heading,
     state_sentence,
-    unfinished_sentence,
 )
 from dispatch_cli.render.document import (
     Block,
@@ -198,7 +197,8 @@ def _summary(report: TraceReport) -> Iterator[Block]:
         facts.append(Fact("Shown", plural(counts.shown, "call")))
     if counts.raised:
         facts.append(Fact("Raised", joined(Run(plural(counts.raised, "call"), Tone.BAD), "; --only raised shows them")))
-    if unfinished := unfinished_sentence(report):
+    if counts.unfinished:
+        unfinished = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
         facts.append(Fact("Unfinished", Run(unfinished, Tone.WARN)))
     if counts.casts:
         facts.append(Fact("Autocast", plural(counts.casts, "cast")))
@@ -244,7 +244,7 @@ def findings_blocks(report: TraceReport) -> Iterator[Block]:
     for kind, group in groupby(report.findings, lambda finding: finding.kind):
         rows = [*group]
         yield Gap()
-        yield Paragraph(f"{finding_title(kind)} ({kind.value})", kind=ParagraphKind.SECTION)
+        yield Paragraph(f"{TITLES[kind]} ({kind.value})", kind=ParagraphKind.SECTION)
         yield Paragraph(finding_help(rows[0]))
         yield TableBlock(_finding_columns(kind, report.directory), rows)
 
@@ -260,7 +260,7 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
         Column("Casts", lambda row, _: f"{row.casts:,}" if row.casts else "", right=True, optional=True),
         Column("First", lambda row, _: Run(str(row.first), Tone.DIM), right=True),
         Column(_KEYS.get(kind, "Key"), lambda row, _: finding_keys(row)[0], wraps=False),
-        Column("Backward pass", lambda row, _: loss_text(row.gradient), optional=True),
+        Column("Backward pass", lambda row, _: LOSSES[row.gradient], optional=True),
         Column(others, lambda row, _: finding_keys(row)[1] if others else "", optional=True),
         Column("Kernel", kernel, Narrow.BELOW, optional=True),
         Column("Python lines", lambda row, _: Run(finding_places(row, directory), Tone.PLACE), Narrow.BELOW, True),

@@ -166,12 +166,6 @@ _NOT_RECORDED = {
 }
 
 
-def unfinished_sentence(report: TraceReport) -> str:
-    """Number of calls that have no end in the recording; empty where all have."""
-    unfinished = report.counts.unfinished
-    return f"{plural(unfinished, 'call')}, whose end is not recorded" if unfinished else ""
-
-
 def missing_sentences(report: TraceReport) -> tuple[str, ...]:
     """Parts that are missing from the recording, each once."""
     counts, reasons = report.counts, {missing.reason for missing in report.not_recorded}

@@ -60,12 +60,8 @@ def finding_keys(finding: TraceFinding) -> tuple[str, str]:
     return finding.key or _NO_KERNEL, predicted or _NO_KERNEL
 
 
-def loss_text(loss: GradientLoss | None) -> str:
-    """Words for the loss of the gradient."""
-    return "" if loss is None else _LOSSES[loss]
-
-
-_LOSSES = {
+LOSSES = {
+    None: "",
     GradientLoss.RAISES: "raises: no derivative is registered",
     GradientLoss.WARNS: "warns, and gives no gradient of its own",
     GradientLoss.DROPPED: "does not reach it: no autograd kernel",
@@ -77,12 +73,7 @@ _LOST = {
 }
 
 
-def finding_title(kind: TraceFindingKind) -> str:
-    """Title of findings of a kind."""
-    return _TITLES[kind]
-
-
-_TITLES = {
+TITLES = {
     TraceFindingKind.FALLBACK: "Backend fallbacks ran in the place of kernels",
     TraceFindingKind.NO_GRADIENT: "No backward, though tensors require gradients",
     TraceFindingKind.DECOMPOSES: "Decomposed here, with a kernel of its own at another backend",
