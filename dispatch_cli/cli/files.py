@@ -24,11 +24,7 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
 
     follows_links: whether *output* may be a link that leads out of its project. Errors: OSError.
     """
-    target = Path(output)
-    refuse_folder(output)
-    check_target(target)
-    if not follows_links:
-        refuse_outside(target)
+    target = check_writable(output, follows_links)
     with suppress(FileNotFoundError):
         target.stat()  # exists() says no as well where links go in a circle
     if target.exists() and not target.is_file():
@@ -39,28 +35,32 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
         _replace(target.resolve(), chunks, compressed)
 
 
-def refuse_folder(output: str) -> None:
-    """Refuse a directory, and a name with a slash at its end, which `Path` leaves out. Errors: OSError."""
-    if Path(output).is_dir():
+def check_writable(output: str, follows_links: bool = False) -> Path:
+    """The path of a file. Refuses a folder, a file that is read-only, and a link out of its project. Errors: OSError.
+
+    A name with a slash at its end is that of a folder, which `Path` leaves out. follows_links: as for `write_file`.
+    """
+    target = Path(output)
+    if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
     if os.path.basename(output) in ("", "."):  # noqa: PTH119
         raise IsADirectoryError(errno.EISDIR, "it names a folder; give the name of a file")
+    with suppress(FileNotFoundError):
+        # root could replace a file that is read-only
+        if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
+            raise PermissionError("it is read-only")
+    if not follows_links:
+        _refuse_outside(target)
+    return target
 
 
-def refuse_outside(target: Path) -> None:
+def _refuse_outside(target: Path) -> None:
     """Refuse a link that leads out of the project that it is in: a pull request can add one. Errors: OSError."""
     if os.path.abspath(target).startswith(_STREAMS):  # noqa: PTH100 (as it is named: a link may lead there)
         return  # /dev/stdout leads to the file that the shell opened
     folder = project_folder(os.fspath(target))
     if not is_in(os.path.realpath(target), folder):
         raise PermissionError(0, "it is a link that leads out of the project; give the name of the file itself")
-
-
-def check_target(target: Path) -> None:
-    """Refuse a file that is read-only, also for root, who could replace it. Errors: OSError."""
-    with suppress(FileNotFoundError):
-        if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
-            raise PermissionError("it is read-only")
 
 
 def check_folder(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import say, warn
+from dispatch_cli.cli.output import say, warn, with_parameters
 from dispatch_cli.cli.source_reading import (
     NO_READING,
     SOURCE_PARAMETERS,
@@ -155,37 +155,34 @@ def source_options(
         shell_complete=completion("registrable_keys"),
         help="Instead of files: an operator foo(Tensor x) with a kernel at KEY. Repeatable.",
     )
-    for decorator in reversed(
-        (
-            click.argument("files", nargs=-1, metavar=arguments, shell_complete=completion(complete)),
-            *((keys_option,) if what_if else ()),
-            click.option(
-                "--base",
-                "bases",
-                multiple=True,
-                metavar="NAME",
-                callback=resolved,
-                shell_complete=completion("bases"),
-                help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
-                "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none` "
-                "for no state. Default for sources: the newest state that the project's requirements allow.",
-            ),
-            click.option(
-                "--universe",
-                metavar="NAME|PATH",
-                callback=resolved,
-                shell_complete=completion("universes"),
-                help="The set of dispatch keys: an embedded universe, or a universe file. Default: what the files say, "
-                "or the newest embedded one.",
-            ),
-            privateuse1_option,
-            allow_outside_option,
-            when_option,
-            reading_options,
-        )
-    ):
-        call = decorator(call)
-    return call
+    return with_parameters(
+        call,
+        click.argument("files", nargs=-1, metavar=arguments, shell_complete=completion(complete)),
+        *((keys_option,) if what_if else ()),
+        click.option(
+            "--base",
+            "bases",
+            multiple=True,
+            metavar="NAME",
+            callback=resolved,
+            shell_complete=completion("bases"),
+            help="The embedded PyTorch state to start from, such as torch-2.15, or an overlay over it; see "
+            "`dispatch-cli bases`. Repeatable. Or a recording of a program, for the state of its PyTorch. `none` "
+            "for no state. Default for sources: the newest state that the project's requirements allow.",
+        ),
+        click.option(
+            "--universe",
+            metavar="NAME|PATH",
+            callback=resolved,
+            shell_complete=completion("universes"),
+            help="The set of dispatch keys: an embedded universe, or a universe file. Default: what the files say, "
+            "or the newest embedded one.",
+        ),
+        privateuse1_option,
+        allow_outside_option,
+        when_option,
+        reading_options,
+    )
 
 
 def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:

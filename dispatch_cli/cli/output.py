@@ -85,24 +85,27 @@ def output_options(
                 read_files.start()
             return command(*args, out=Output(format_, output, color), **others)
 
-        decorated: Callable[..., Any] = call
-        for decorator in reversed(
-            (
-                click.option("--format", "format_", type=Formats(formats), default=formats[0], show_default=True),
-                output_option("-o", "--output"),
-                click.option(
-                    "--color",
-                    type=click.Choice(("auto", "always", "never")),
-                    default="auto",
-                    show_default=True,
-                    help="Whether to use colour; auto honours NO_COLOR and FORCE_COLOR.",
-                ),
-            )
-        ):
-            decorated = decorator(decorated)
-        return decorated
+        return with_parameters(
+            call,
+            click.option("--format", "format_", type=Formats(formats), default=formats[0], show_default=True),
+            output_option("-o", "--output"),
+            click.option(
+                "--color",
+                type=click.Choice(("auto", "always", "never")),
+                default="auto",
+                show_default=True,
+                help="Whether to use colour; auto honours NO_COLOR and FORCE_COLOR.",
+            ),
+        )
 
     return decorate
+
+
+def with_parameters(command: Callable[..., Any], *parameters: Callable[..., Any]) -> Callable[..., Any]:
+    """A command with parameters, as click decorates it, in the order of its help."""
+    for parameter in reversed(parameters):
+        command = parameter(command)
+    return command
 
 
 def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
@@ -261,15 +264,12 @@ def refuse_unwritable(output: str, in_place: bool = False) -> None:
     """
     from pathlib import Path
 
-    from dispatch_cli.cli.files import check_folder, check_target, refuse_folder, refuse_outside
+    from dispatch_cli.cli.files import check_folder, check_writable
 
-    target = Path(output)
     try:
-        if not target.absolute().parent.is_dir():
+        if not Path(output).absolute().parent.is_dir():
             raise FileNotFoundError(0, "there is no such directory")
-        refuse_folder(output)
-        check_target(target)
-        refuse_outside(target)
+        target = check_writable(output)
         if not target.exists() or (target.is_file() and not in_place):
             check_folder(target.resolve().parent)
     except (OSError, ValueError) as error:

@@ -12,7 +12,7 @@ import click
 
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import as_sentence
-from dispatch_cli.cli.output import Output, refuse_input, say_written
+from dispatch_cli.cli.output import Output, refuse_input, say_written, with_parameters
 from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
@@ -71,46 +71,43 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
         options = CheckOptions(**{name: others.pop(name) for name in CheckOptions._fields})
         return command(*args, options=options, **others)
 
-    for decorator in reversed(
-        (
-            click.option(
-                "--select",
-                multiple=True,
-                metavar="CHECK,…",
-                shell_complete=completion("checks"),
-                help="The checks to run, by id or code. Also by the beginning of either, `all`, or `default`.",
-            ),
-            click.option(
-                "--ignore",
-                multiple=True,
-                metavar="CHECK,…",
-                shell_complete=completion("checks"),
-                help="Checks to leave out, named as in --select.",
-            ),
-            click.option(
-                "--fail-on",
-                type=click.Choice((*SEVERITIES, NEVER)),
-                help="Fail from this severity on. Default: warning.",
-            ),
-            click.option(
-                "--baseline",
-                metavar="FILE",
-                shell_complete=completion("files"),
-                help="Leave out the known findings in FILE.",
-            ),
-            click.option("--update-baseline", is_flag=True, help="Write the findings to the baseline, and exit."),
-            click.option(
-                "--guards",
-                multiple=True,
-                metavar="FILE",
-                shell_complete=completion("files"),
-                help="Also check guards and promises in FILE. It is a file that registers nothing. Repeatable.",
-            ),
-            config_option,
-        )
-    ):
-        call = decorator(call)
-    return call
+    return with_parameters(
+        call,
+        click.option(
+            "--select",
+            multiple=True,
+            metavar="CHECK,…",
+            shell_complete=completion("checks"),
+            help="The checks to run, by id or code. Also by the beginning of either, `all`, or `default`.",
+        ),
+        click.option(
+            "--ignore",
+            multiple=True,
+            metavar="CHECK,…",
+            shell_complete=completion("checks"),
+            help="Checks to leave out, named as in --select.",
+        ),
+        click.option(
+            "--fail-on",
+            type=click.Choice((*SEVERITIES, NEVER)),
+            help="Fail from this severity on. Default: warning.",
+        ),
+        click.option(
+            "--baseline",
+            metavar="FILE",
+            shell_complete=completion("files"),
+            help="Leave out the known findings in FILE.",
+        ),
+        click.option("--update-baseline", is_flag=True, help="Write the findings to the baseline, and exit."),
+        click.option(
+            "--guards",
+            multiple=True,
+            metavar="FILE",
+            shell_complete=completion("files"),
+            help="Also check guards and promises in FILE. It is a file that registers nothing. Repeatable.",
+        ),
+        config_option,
+    )
 
 
 def load_settings(
@@ -258,16 +255,13 @@ def _title() -> str:
 
 
 def _append(blocks: Iterable[Block], file: str) -> None:
-    from dispatch_cli.cli.files import check_target, refuse_folder, refuse_outside
+    from dispatch_cli.cli.files import check_writable
     from dispatch_cli.render.markdown import markdown
     from dispatch_cli.render.printed import UNENCODABLE, printed
 
     refuse_input(file)
     try:
-        refuse_folder(file)
-        check_target(Path(file))
-        refuse_outside(Path(file))
-        with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
+        with check_writable(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
             stream.writelines((*printed(markdown(blocks)), "\n"))
     except OSError as error:
         raise CannotWrite(f"cannot write {file}: {error.strerror or error}") from None
