@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import progress_on, say
+from dispatch_cli.cli.output import progress_on, say, with_parameters
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -59,48 +59,45 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         reading = ReadingOptions(**{name: others.pop(parameter) for name, parameter in _NAMES.items()})
         return command(*args, reading=reading, **others)
 
-    for decorator in reversed(
-        (
-            click.option(
-                "-D",
-                "source_defines",
-                multiple=True,
-                metavar="NAME[=VALUE]",
-                help="In C++ sources: the macro NAME is defined. Repeatable.",
-            ),
-            click.option(
-                "-U",
-                "source_undefines",
-                multiple=True,
-                metavar="NAME",
-                help="In C++ sources: the macro NAME is not defined. Repeatable.",
-            ),
-            click.option(
-                "-I",
-                "source_include",
-                multiple=True,
-                metavar="DIR",
-                shell_complete=completion("files"),
-                help="In C++ sources: look for included headers in DIR, too. Repeatable.",
-            ),
-            click.option(
-                "--set",
-                "source_values",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="In Python sources: the value of a name or expression. Repeatable.",
-            ),
-            click.option(
-                "--exclude",
-                "source_exclude",
-                multiple=True,
-                metavar="GLOB",
-                help="Leave out sources that match, as in .gitignore. Repeatable.",
-            ),
-        )
-    ):
-        call = decorator(call)
-    return call
+    return with_parameters(
+        call,
+        click.option(
+            "-D",
+            "source_defines",
+            multiple=True,
+            metavar="NAME[=VALUE]",
+            help="In C++ sources: the macro NAME is defined. Repeatable.",
+        ),
+        click.option(
+            "-U",
+            "source_undefines",
+            multiple=True,
+            metavar="NAME",
+            help="In C++ sources: the macro NAME is not defined. Repeatable.",
+        ),
+        click.option(
+            "-I",
+            "source_include",
+            multiple=True,
+            metavar="DIR",
+            shell_complete=completion("files"),
+            help="In C++ sources: look for included headers in DIR, too. Repeatable.",
+        ),
+        click.option(
+            "--set",
+            "source_values",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="In Python sources: the value of a name or expression. Repeatable.",
+        ),
+        click.option(
+            "--exclude",
+            "source_exclude",
+            multiple=True,
+            metavar="GLOB",
+            help="Leave out sources that match, as in .gitignore. Repeatable.",
+        ),
+    )
 
 
 strict_option = click.option("--strict", is_flag=True, help="Exit with 1 when some source is not understood.")
@@ -251,11 +248,7 @@ def read_sources(
     from dispatch_cli.files import paths
 
     own = own_settings(reading, paths.here(files[0]))
-    settings = (
-        settings_of_project(allow_outside, paths.here(files[0])) if project is None else project,
-        *_settings_of_files(files, allow_outside),
-        own,
-    )
+    settings = (*settings_of_projects(files, project, allow_outside), own)
     known = names()
     base = next((base for base in bases if base in known), known[0])
     pytorch = PyTorchOperators(base, lambda: operators_of(base))
@@ -276,28 +269,12 @@ def operators_of(base: str) -> Iterator[str]:
             yield schema
 
 
-def settings_of_project(allow_outside: bool, folder: str = "") -> SourceSettings:
-    """Settings for sources in the nearest project file.
+def settings_of_projects(
+    files: Sequence[str], project: SourceSettings | None, allow_outside: bool
+) -> Iterator[SourceSettings]:
+    """Settings of the nearest project file, then of the one nearest above all paths, if that is another.
 
-    folder: the file is in it or above it; by default the working directory. Errors: InputError.
-    """
-    from pathlib import Path
-
-    from dispatch_cli.declarations.project import find_project
-    from dispatch_cli.declarations.project_settings import read_project
-    from dispatch_cli.files import paths
-    from dispatch_cli.model.sources.source_settings import NO_SOURCE_SETTINGS
-
-    project = find_project(Path(folder or Path.cwd()))
-    if project is None:
-        return NO_SOURCE_SETTINGS
-    return read_project(Path(paths.shown(str(project))), allow_outside, only=("extract",)).extract
-
-
-def _settings_of_files(files: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
-    """Settings of the nearest project file above all paths, if it is not that of the working directory.
-
-    Errors: InputError.
+    project: the first, where it is known. Errors: InputError.
     """
     from pathlib import Path
 
@@ -305,11 +282,18 @@ def _settings_of_files(files: Sequence[str], allow_outside: bool) -> Iterator[So
     from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.files import paths
 
-    if click.get_current_context().params.get("config") == NO_CONFIG:
-        return
-    project = find_project(Path(common_folder(files)))
-    if project is not None and project != find_project(Path(paths.here(files[0]))):
-        yield read_project(Path(paths.shown(str(project))), allow_outside, only=("extract",)).extract
+    def read(file: Path) -> SourceSettings:
+        return read_project(Path(paths.shown(str(file))), allow_outside, only=("extract",)).extract
+
+    here = Path(paths.here(files[0]))
+    if project is not None:
+        yield project
+    elif (nearest := find_project(here)) is not None:
+        yield read(nearest)
+    if click.get_current_context().params.get("config") != NO_CONFIG:
+        above = find_project(Path(common_folder(files)))
+        if above is not None and above != find_project(here):
+            yield read(above)
 
 
 def common_folder(files: Sequence[str]) -> str:

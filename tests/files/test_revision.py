@@ -133,10 +133,10 @@ def test_the_cache_of_one_revision_is_not_that_of_another(repo: Path, tmp_path: 
     commit(repo, {**files, "pyproject.toml": project}, tag="v1")
 
     def key(name: str) -> str:
-        from dispatch_cli.cli.source_reading import settings_of_project
+        from dispatch_cli.cli.source_reading import settings_of_projects
 
         (file,) = resolve([name])
-        settings = settings_of_project(False, paths.here(file))
+        settings = next(settings_of_projects([file], None, False))
         done = run([file], (settings,), cache=str(tmp_path / "cache"))
         paths.close_trees()
         (block,) = done.document["libraries"]
