@@ -61,7 +61,8 @@ def document(report: CoverageReport, *, most: int | None = None) -> Iterator[Blo
     if how := served_by(report):
         yield Paragraph(f"{how[0].upper()}{how[1:]}.")
     yield Paragraph(Run(about(report), Tone.DIM))
-    yield from overlay_blocks(report)
+    if report.overlay is not None:
+        yield Paragraph(Run(not_built_sentence(report.backend.key, report.overlay), Tone.WARN))
     if not report.chosen:
         yield Paragraph(Run("No operators.", Tone.DIM))
         return
@@ -81,12 +82,6 @@ def document(report: CoverageReport, *, most: int | None = None) -> Iterator[Blo
     if report.operators and is_listed:
         yield Gap()
         yield TableBlock(columns(report), report.operators, narrow_note=_short_names(report.operators))
-
-
-def overlay_blocks(report: CoverageReport) -> Iterator[Block]:
-    """Advice to load the overlay that has kernels of the backend."""
-    if report.overlay is not None:
-        yield Paragraph(Run(not_built_sentence(report.backend.key, report.overlay), Tone.WARN))
 
 
 def served_blocks(counts: CoverageReport | CoverageCounts, key: str) -> Iterator[Block]:

@@ -42,11 +42,7 @@ def outcome(report: DiffReport) -> str:
 
 
 def _counted(counts: DiffCounts) -> Iterator[str]:
-    operators = [
-        (counts.operators_added, "added"),
-        (counts.operators_removed, "removed"),
-    ]
-    yield from _listed(operators, "operator")
+    yield from _listed([(counts.operators_added, "added"), (counts.operators_removed, "removed")], "operator")
     if counts.schemas:
         yield f"{plural(counts.schemas, 'schema')} changed"
     if counts.tags:
@@ -65,14 +61,12 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
         yield f"{slots} {'gives' if counts.slots == 1 else 'give'} another answer"
     if counts.cells:
         yield f"{plural(counts.cells, 'support cell')} changed"
-    others = [
-        (counts.python_kernels, "Python kernel", None),
-        (counts.higher_order_operators, "higher-order operator", None),
-        (counts.fallbacks, "backend fallback", None),
-    ]
-    for number, noun, nouns in others:
-        if number:
-            yield f"{plural(number, noun, nouns)} changed"
+    others = {
+        "Python kernel": counts.python_kernels,
+        "higher-order operator": counts.higher_order_operators,
+        "backend fallback": counts.fallbacks,
+    }
+    yield from (f"{plural(number, noun)} changed" for noun, number in others.items() if number)
     if counts.keys:
         yield f"{plural(counts.keys, 'dispatch key')} that only one side has"
     refused = [(counts.refused_added, "added"), (counts.refused_removed, "removed")]

@@ -72,18 +72,14 @@ def operators_checked(view: View, chosen: Collection[str], reported: Collection[
     names = frozenset((*view.dispatcher.names(), *higher_order) if view.is_whole else chosen)
     # the names of a base are texts, and thousands
     own = {*map(str, view.own), *(name for name, operator in higher_order.items() if operator.is_own)}
-    unknown = {*map(str, view.unknown_operators), *(name for name, item in higher_order.items() if _is_unknown(item))}
+    unknown = {
+        *map(str, view.unknown_operators),
+        *(name for name, item in higher_order.items() if item.of_unknown and not (item.of_pytorch or item.is_own)),
+    }
     compared = map(str, changed_operators(view, view.state)) if view.changes else ()
     others = names.difference(own, unknown, reported, compared)
-    pytorchs = [name for name in others if name in view.pytorch_operators or _is_of_pytorch(higher_order.get(name))]
+    of_pytorch = {name for name, operator in higher_order.items() if operator.of_pytorch}
+    pytorchs = [name for name in others if name in view.pytorch_operators or name in of_pytorch]
     return len(names.union(reported)) - len(others), NotChecked(
         pytorch=len(pytorchs), extended=len(others) - len(pytorchs), unknown=len(names & unknown)
     )
-
-
-def _is_of_pytorch(operator: HigherOrderOperator | None) -> bool:
-    return operator is not None and operator.of_pytorch
-
-
-def _is_unknown(operator: HigherOrderOperator) -> bool:
-    return operator.of_unknown and not operator.of_pytorch and not operator.is_own

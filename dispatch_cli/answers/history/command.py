@@ -43,25 +43,19 @@ def command(operator: str, key: str | None, out: Output) -> None:
 
 def _chosen(versions: Versions, text: str) -> Sequence[str]:
     """The operators that a name or a glob means; exits with 2 when no version has one."""
-    from dispatch_cli.answers.shared.selection import select_higher_order, select_names
+    from dispatch_cli.answers.shared.selection import select_higher_order, select_names, similar_names
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.text.suggest import did_you_mean
 
     exact = () if any(sign in text for sign in "*?[") else (text, str(OperatorName.parse_printed(text)))
     name = next((name for name in exact if any(versions.with_operator(name))), None)
     if chosen := select_names(versions.operators(), text) if name is None else [name]:
         return chosen
-    hint = _similar(versions.operators(), text)
+    hint = did_you_mean(similar_names(versions.operators(), text[:200]))
     if select_higher_order([operator.name for operator in versions.base(-1).higher_order_operators], text):
         hint = "it is a higher-order one, which `dispatch-cli diff A B --op NAME` compares"
-    hint = as_sentence(hint)
-    raise click.BadParameter(f"no embedded version has an operator {text[:200]!r}.{hint}", param_hint="'OP'")
-
-
-def _similar(names: Sequence[str], text: str) -> str | None:
-    from dispatch_cli.answers.shared.selection import similar_names
-    from dispatch_cli.model.text.suggest import did_you_mean
-
-    return did_you_mean(similar_names(names, text[:200]))
+    message = f"no embedded version has an operator {text[:200]!r}.{as_sentence(hint)}"
+    raise click.BadParameter(message, param_hint="'OP'")
 
 
 def _key(versions: Versions, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import allow_outside_option, at_setting, privateuse1_option, project_defaults, resolved
 from dispatch_cli.cli.output import Output, output_options, show
-
-if TYPE_CHECKING:
-    from dispatch_cli.model.universe import Universe
 
 
 @click.command("keys", cls=Command)
@@ -66,28 +63,19 @@ def command(
             named = project.privateuse1
             privateuse1 = None if named is None else named.text
         (chosen,) = api.load_universes([universe], allow_outside, privateuse1)
-        report, how = _keys_of_call(chosen, tensors, contexts) if is_call else _keys(chosen, expression)
+        if is_call:
+            from dispatch_cli.answers.resolve.call_request import keys_of_call
+
+            show(keys_of_call(chosen, tensors, contexts), out)
+        elif expression is None:
+            from dispatch_cli.answers.keys.report import universe_report
+
+            show(universe_report(chosen), out, universe=chosen)
+        else:
+            from dispatch_cli.answers.keys.key import KeyReport, key_answer
+
+            report = key_answer(chosen, expression)
+            how: dict[str, Any] = {"universe": chosen} if isinstance(report, KeyReport) else {}
+            show(report, out, **how)
     except InputError as error:
         raise at_setting(error, named) from None
-    show(report, out, **how)
-
-
-def _keys_of_call(
-    universe: Universe, tensors: tuple[str, ...], contexts: tuple[str, ...]
-) -> tuple[Any, dict[str, Any]]:
-    """The keys of a call of any operator. Errors: InputError."""
-    from dispatch_cli.answers.resolve.call_request import keys_of_call
-
-    return keys_of_call(universe, tensors, contexts), {}
-
-
-def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, Any]]:
-    """The report, and what its document needs beside it."""
-    if expression is None:
-        from dispatch_cli.answers.keys.report import universe_report
-
-        return universe_report(universe), {"universe": universe}
-    from dispatch_cli.answers.keys.key import KeyReport, key_answer
-
-    report = key_answer(universe, expression)
-    return report, {"universe": universe} if isinstance(report, KeyReport) else {}

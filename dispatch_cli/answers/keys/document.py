@@ -48,7 +48,7 @@ def document(report: UniverseReport, *, universe: Universe) -> Iterator[Block]:
     functionalities, backends = len(report.functionalities), len(report.backends)
     counts = f"{functionalities} functionalities and {backends} backends make {len(rows)} runtime keys"
     yield Paragraph(
-        Run(f"{counts}: {slot_count(report)} slots with Undefined; {len(report.aliases)} alias keys", Tone.DIM)
+        Run(f"{counts}: {len(report.keys) + 1} slots with Undefined; {len(report.aliases)} alias keys", Tone.DIM)
     )
     yield Gap()
     yield Paragraph("Priority, highest first: a call goes to the highest key of its set")
@@ -123,11 +123,6 @@ def _autograd(report: UniverseReport) -> Inline:
         keys = ", ".join(report.autograd_keys_without_backends)
         sentences.append(f"no backend kernel displaces the math kernel at {keys}")
     return lines(*sentences)
-
-
-def slot_count(report: UniverseReport) -> int:
-    """The slots of an operator's table: one for each runtime key, and one for calls whose key set is empty."""
-    return len(report.keys) + 1
 
 
 def sheet(report: UniverseReport) -> Sheet:

@@ -67,13 +67,8 @@ def context_completions(universe: Universe, text: str) -> Iterator[Completion]:
 
 def key_set_completions(universe: Universe, text: str) -> Iterator[Completion]:
     """A key, or an expression of keys with its last word completed."""
-    start = last_key(text)
+    start = len(text.rstrip(_LETTERS))
     yield from (Completion(text[:start] + key) for key in starting(universe.keys_by_id, text[start:]))
-
-
-def last_key(text: str) -> int:
-    """Start of the last key of an expression, which may be only the beginning of one."""
-    return len(text.rstrip(_LETTERS))
 
 
 def _whole_contexts() -> Iterator[str]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sized
 
     from dispatch_cli.answers.table.higher_order_report import HigherOrderSlots
-    from dispatch_cli.engine.state import State
-    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
 
 MANY = 4
@@ -86,7 +84,12 @@ def command(
     else:
         from dispatch_cli.answers.table.report import table_report
 
-        report = table_report(state, names, keys, _slots(state, higher_order, keys))
+        slots: tuple[HigherOrderSlots, ...] = ()
+        if higher_order:  # else their module is not imported
+            from dispatch_cli.answers.table.higher_order_report import slots_of
+
+            slots = slots_of(state, higher_order, keys)
+        report = table_report(state, names, keys, slots)
         if (view == "grid" and out.format not in ("json", "csv")) or out.format == "svg":
             show(report, out, "grid", universe=universe)
         elif out.format in ("json", "csv"):
@@ -101,17 +104,6 @@ def command(
 def _sums_up(names: list[OperatorName], others: Sized, keys: frozenset[str] | None, full: bool, format_: str) -> bool:
     """True if operators are so many that each is summarised, where no slots are asked for."""
     return len(names) + len(others) > MANY and keys is None and not full and format_ in ("text", "markdown", "html")
-
-
-def _slots(
-    state: State, operators: tuple[HigherOrderOperator, ...], keys: frozenset[str] | None
-) -> tuple[HigherOrderSlots, ...]:
-    """The tables of higher-order operators; where there are none, their module is not imported."""
-    if not operators:
-        return ()
-    from dispatch_cli.answers.table.higher_order_report import slots_of
-
-    return slots_of(state, operators, keys)
 
 
 def _check(view: str, format_: str, by_key: bool) -> None:

@@ -229,20 +229,21 @@ def _compare(
     out: Output,
 ) -> None:
     """The engine against a live PyTorch."""
-    from dispatch_cli.answers.findings.crossref.report import crossref_report
+    from dispatch_cli.answers.findings.crossref.report import CrossrefReport
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.crossref.replay import replay, subject_of
 
     probed = _ask(live, ops)
     subject = subject_of(state) if state is not None else replay(probed)
     comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
-    report = crossref_report(comparison)
+    differences = comparison.differences
+    report = CrossrefReport(comparison.universe, comparison.source, not differences, comparison.counts, differences)
     show(report, out, slots=comparison.slots)
     if out.file is not None:
         from dispatch_cli.answers.findings.crossref.document import outcome
 
         say_written(out.file, outcome(report, len(comparison.slots)).text)
-    raise click.exceptions.Exit(1 if comparison.differences else 0)
+    raise click.exceptions.Exit(1 if differences else 0)
 
 
 def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool) -> State | None:

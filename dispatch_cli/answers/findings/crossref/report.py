@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.slot_row import KeyRuns, runs_of
 from dispatch_cli.crossref.answers import Compared, Disagreement
-from dispatch_cli.crossref.compare import Comparison, Count
+from dispatch_cli.crossref.compare import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,6 @@ class FoldedDifference(NamedTuple):
     keys: KeyRuns
     ours: str | None
     theirs: str | None
-
-
-def crossref_report(comparison: Comparison) -> CrossrefReport:
-    """Put a comparison together."""
-    return CrossrefReport(
-        universe=comparison.universe,
-        source=comparison.source,
-        equal=not comparison.differences,
-        counts=comparison.counts,
-        differences=comparison.differences,
-    )
 
 
 def folded(report: CrossrefReport, places: Mapping[str, int]) -> Iterator[tuple[str, list[FoldedDifference]]]:

@@ -120,23 +120,19 @@ def registrations_report(
     order = dispatcher.universe.slot
     fallbacks = sorted(dispatcher.fallbacks.values(), key=lambda registration: order[registration.key])
     declared = [registration for registration in fallbacks if registration.kernel.span is not None]
+    impls: tuple[HigherOrderImpls, ...] = ()
+    if higher_order:  # else their module is not imported
+        from dispatch_cli.answers.table.higher_order_report import impls_of
+
+        impls = impls_of(state, higher_order)
     return RegistrationsReport(
         universe=dispatcher.universe.name,
         over_assumed=state.over_assumed,
         core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(fallback_of(state, registration) for registration in declared),
-        higher_order_operators=_higher_order(state, higher_order),
+        higher_order_operators=impls,
         operators=(_operator(state, name) for name in names),
     )
-
-
-def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> tuple[HigherOrderImpls, ...]:
-    """Their implementations; where there are none, the module is not imported."""
-    if not operators:
-        return ()
-    from dispatch_cli.answers.table.higher_order_report import impls_of
-
-    return impls_of(state, operators)
 
 
 def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
