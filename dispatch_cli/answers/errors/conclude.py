@@ -303,7 +303,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if creates and not (case.here or kinds or case.factory):
         return None  # the device may be missing: nothing shows a kernel or a tensor
     if backend is None or case.functionality != DENSE:
-        return None if case.here else "not-written"
+        return None if case.here else NOT_BUILT if backend is None and case.factory else "not-written"
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
     if case.kernels is None:
@@ -327,8 +327,8 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
 
 def _likely(case: Case, kind: str) -> Fact:
     """A conclusion that may be wrong, and says so."""
-    device = _device(case, case.backend or "")
-    keys = (case.key if kind == "not-written" else case.backend or "",)
+    device = _device(case, case.backend or case.key)
+    keys = (case.key if kind == "not-written" else case.backend or case.key,)
     text = LIKELY[kind].format(operator=case.operator, device=device, tensors=_tensors(case))
     return Fact(kind, keys, Proof.LIKELY, f"Probably {text}.")
 
@@ -347,10 +347,11 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     kinds: those of the facts. newer: the first PyTorch, newer than the text as far as that is known, with the missing
     kernel.
     """
-    backend, kind, functionality = case.backend or "", case.text.kind, case.functionality
+    backend, kind, functionality = case.backend or case.key, case.text.kind, case.functionality
     is_backend = case.is_backend and case.key != META
     is_dense = functionality == DENSE
-    devices = tuple(device for device in case.devices(functionality) if device != case.backend and is_backend)
+    of_kind = case.devices(functionality if case.backend else DENSE)
+    devices = tuple(device for device in of_kind if device != case.backend and is_backend)
     to = ("CPU",) if "CPU" in devices else devices
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
     if newer is not None and not (case.factory and is_dense) and "no-data" not in kinds:
@@ -385,7 +386,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
         "for_cuda": backend == "CUDA",
-        "other_than_cpu": backend not in ("", "CPU"),
+        "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
         "elsewhere": others and (case.kernels is None or "CPU" in case.devices(DENSE)),
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
