@@ -159,7 +159,8 @@ def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "floating": dtypes & {"float", "double"},
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
-        "on_gpu": "cuda" in details.get("function", ""),
+        "half_complex": dtypes & {"complexhalf", "complex32"},
+        "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
     method = details.get("dtype", "").lower()

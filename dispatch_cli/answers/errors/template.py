@@ -75,6 +75,7 @@ HOLES = {
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "nested_tensor": r"[Nn]ested ?[Tt]ensors?\b",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "is_device": r"is_(?P<device>cuda|cpu)",

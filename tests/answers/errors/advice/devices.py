@@ -1,5 +1,6 @@
 """Texts about devices, layouts and dtypes, and about what a kernel itself refuses."""
 
+import io
 import types
 
 import torch
@@ -103,3 +104,45 @@ untried("no-stub", "A newer macOS or PyTorch may have it", "needs a Mac")
 def complex_numbers_without_code(advice):
     x = torch.ones(2, dtype=torch.complex32)
     assert (torch.view_as_real(x).sum(0)[0] if advice else x.sum()) == 2
+
+
+@tries("no-dtype", "Compute in complex64")
+def complex_numbers_of_half_precision(advice):
+    x = torch.ones(2, dtype=torch.complex32)
+    assert (x.to(torch.complex64) if advice else x).sum() == 2
+
+
+@tries("mixed-devices", "Create it by `x.new_empty(…)`")
+def old_constructor_of_another_device(advice):
+    create = torch.tensor if advice else torch.FloatTensor
+    assert create([1.0], device="meta").shape == (1,)
+
+
+@tries("no-device-module", "Load it on the CPU first")
+def script_that_is_loaded_to_another_device(advice):
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), file)
+    file.seek(0)
+    torch.jit.load(file, map_location="cpu" if advice else "vulkan")(ONE)
+
+
+@tries("no-device-module", "Pass a CUDA device to the program")
+def function_of_cuda_for_the_cpu(advice):
+    get = torch.cuda._utils._get_device_index
+    assert get(torch.device("cuda:0" if advice else "cpu")) == 0
+
+
+@tries("mixed-dtypes", "Convert the others to the dtype of the query")
+def attention_of_several_dtypes(advice):
+    query, key = torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2, dtype=torch.double)
+    key = key.to(query.dtype) if advice else key
+    torch.nn.functional.scaled_dot_product_attention(query, key, key)
+
+
+untried("no-dtype", "let Intel's driver emulate float64", "needs a GPU of Intel")
+untried("no-stub", "Take the libraries of another CUDA out of LD_LIBRARY_PATH", "needs a GPU")
+untried("no-stub", "Install the vendor's software", BACKEND)
+untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
+untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")
+untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
+untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
