@@ -15,7 +15,7 @@ from tests.reports.table import TEXTS, Report, reports
 MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 SIZES = {
     str(at): size
-    for at, size in enumerate((72, 60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40, 40), start=1)
+    for at, size in enumerate((60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40, 40, 50), start=2)
 }
 TOLD = [report for report in reports() if report.says]
 
@@ -30,11 +30,11 @@ def answer(report: Report) -> str:
 def test_every_text_has_its_report() -> None:
     assert sorted(report.name for report in reports()) == sorted(path.stem for path in TEXTS.glob("*.txt"))
     assert len({report.address for report in reports()}) == len(reports())
-    assert Counter(report.round for report in reports()) == SIZES
+    assert Counter(report.round for report in reports() if report.round != "1") == SIZES
     assert [report.name for report in reports() if not report.outcome] == []
 
 
-@pytest.mark.parametrize("number", [number for number in SIZES if number != "1"])
+@pytest.mark.parametrize("number", SIZES)
 def test_no_repository_has_more_than_its_share(number: str) -> None:
     counts = Counter(report.repository for report in reports() if report.round == number)
     assert len(counts) >= 15
@@ -44,7 +44,8 @@ def test_no_repository_has_more_than_its_share(number: str) -> None:
 
 def test_a_text_that_was_recognised_stays_so() -> None:
     for report in reports():
-        if not report.verdict.endswith("not recognised"):
+        was_run = report.verdict or report.says
+        if was_run and not report.verdict.endswith("not recognised"):
             assert read(report.file.read_text(encoding="utf-8")).errors, report.name
 
 
