@@ -138,18 +138,18 @@ class Records:
 
     def header(self, name: str) -> CapturedHeader:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        schema, _, _, _, kernels, python_kernels, *_ = self.record(name)
+        record = self.record(name)
+        schema, kernels = record[0], record[KERNELS]
         # oldest first, so that the last one at a key, the active one, remains
         active = {kernel[0]: (kernel[1], "f" in kernel[3]) for kernel in kernels}
         overridden: tuple[str, ...] = ()
         if len(active) < len(kernels):
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
-        python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
         if not any(len(kernel) > MADE_OF for kernel in kernels):
-            return CapturedHeader(schema, active, overridden, python_keys)
+            return CapturedHeader(schema, active, overridden)
         from dispatch_cli.bases.operators import functions_of
 
-        return CapturedHeader(schema, active, overridden, python_keys, functions_of(kernels))
+        return CapturedHeader(schema, active, overridden, functions_of(kernels))
 
     def listing(self, name: str) -> CapturedListing:
         """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""

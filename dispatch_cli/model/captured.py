@@ -45,14 +45,12 @@ class CapturedHeader(NamedTuple):
 
     schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.
     overridden: the keys with more than one kernel.
-    python_keys: the keys with a kernel of the Python dispatcher.
     functions: of active kernels that ``torch.library`` made, what is known of the user's function.
     """
 
     schema: str | None
     kernels: dict[str, tuple[str, bool]]
     overridden: tuple[str, ...] = ()
-    python_keys: tuple[str, ...] = ()
     functions: Mapping[str, tuple[FakeImpl | None, Wrapped | None]] = _NONE
 
 
