@@ -118,23 +118,30 @@ def load_settings(
     allow_outside: whether the project file may name files outside of its folder.
     Errors: InputError for a project file that can not be understood.
     """
-    from dispatch_cli.declarations.project import find_project
-    from dispatch_cli.declarations.project_settings import read_project
     from dispatch_cli.model.names import Severity
     from dispatch_cli.model.settings import CheckSettings
 
-    project = CheckSettings()
-    if options.config not in (None, NO_CONFIG):
-        project = read_project(Path(options.config), allow_outside, _complaint)
-    elif options.config is None and (project_file := find_project(Path.cwd())) is not None:
-        # as seen from here, so that places in it and in files that it names read well
-        project = read_project(Path(os.path.relpath(project_file)), allow_outside, _complaint)
+    project, file = CheckSettings(), _project_file(options.config)
+    if file is not None:
+        from dispatch_cli.declarations.project_settings import read_project
+
+        project = read_project(file, allow_outside, _complaint)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
         fail_on=None if options.fail_on in (None, NEVER) else Severity(options.fail_on),
     )
     return (project, own), project
+
+
+def _project_file(config: str | None) -> Path | None:
+    """The project file that --config names, or else that of this folder, as seen from here: places in it read well."""
+    if config is not None:
+        return None if config == NO_CONFIG else Path(config)
+    from dispatch_cli.declarations.project import find_project
+
+    file = find_project(Path.cwd())
+    return None if file is None else Path(os.path.relpath(file))
 
 
 def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
@@ -174,16 +181,19 @@ def refuse_bad_settings(state: State, settings: Sequence[CheckSettings]) -> None
     A name in an option is what is wrong with the option.
     """
     from dispatch_cli.answers.findings.report import unknown_checks
+
+    errors = unknown_checks(state, settings)
+    unexplained = [suppression for suppression in state.declarations.suppressions if not suppression.reason]
+    if not (errors or unexplained):
+        return
     from dispatch_cli.declarations.problems import MAX_PROBLEMS
     from dispatch_cli.model.problem import InputError, Problem
 
-    errors = unknown_checks(state, settings)
     if errors and all(error.selector.span is None for error in errors):
         raise click.BadParameter(f"{errors[0]}; {errors[0].hint}", param_hint=f"'{errors[0].selector.origin}'")
     problems = [
         Problem("unknown-check", str(error), error.selector.span, hint=error.hint) for error in errors[:MAX_PROBLEMS]
     ]
-    unexplained = [suppression for suppression in state.declarations.suppressions if not suppression.reason]
     for suppression in unexplained[:MAX_PROBLEMS]:
         names = ", ".join(selector.text for selector in suppression.checks)
         hint = f"write # dispatch-cli: ignore[{names[:MAX_NAMES]}] REASON"
@@ -192,8 +202,7 @@ def refuse_bad_settings(state: State, settings: Sequence[CheckSettings]) -> None
     if more > 0:
         message = f"and {more} more names of no check, or comments without a reason"
         problems[MAX_PROBLEMS:] = [Problem("more-problems", message, problems[MAX_PROBLEMS - 1].span)]
-    if problems:
-        raise InputError(tuple(problems))
+    raise InputError(tuple(problems))
 
 
 def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:
