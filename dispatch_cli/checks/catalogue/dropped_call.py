@@ -54,7 +54,7 @@ from dispatch_cli.engine.support.hazards import (
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import takes_tensors
 
 TIP = "declare what it writes to, such as Tensor(a!); or name it in torch.fx.node.has_side_effect"
 
@@ -83,9 +83,7 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
         return
     drops = drops_call(view.universe, schema, keys)
     reads_data = drops and not traced_without_data(view.active(name))
-    tensors = [
-        argument.name for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)
-    ]
+    tensors = [argument.name for argument in schema.arguments if takes_tensors(argument)]
     shown = " or ".join(tensors) if len(tensors) <= MAX_NAMED else "any of its tensors"
     effect = _OF_CPP if reads_data else _DROPPED if drops else _BREAKS
     yield CHECK.finding(

@@ -23,7 +23,7 @@ from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.calls.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import is_tensor_list, takes_tensors
 from dispatch_cli.model.universe import PYTHON, Universe
 
 TENSOR, JAGGED = "Tensor", "NestedTensor"
@@ -153,7 +153,7 @@ def foreach_mismatch(
     """
     if not returns_tensors(schema):
         return None
-    taking = [argument for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)]
+    taking = list(filter(takes_tensors, schema.arguments))
     lists = sum(is_tensor_list(argument.type) for argument in taking)
     length, rest = divmod(len(values) - (len(taking) - lists), lists) if lists else (0, 1)
     if rest or length < 1:
@@ -172,7 +172,7 @@ def foreach_mismatch(
 
 def returns_tensors(schema: FunctionSchema) -> bool:
     """True if there is a tensor among the results."""
-    return any(is_tensor(result.type) or is_tensor_list(result.type) for result in schema.returns)
+    return any(map(takes_tensors, schema.returns))
 
 
 def _mismatch(universe: Universe, rules: FakeRules, name: OperatorName, devices: Sequence[str]) -> Mismatch | None:

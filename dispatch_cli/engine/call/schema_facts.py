@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import Argument, has_tensors, is_mutable, is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.model import (
+    Argument,
+    has_tensors,
+    is_mutable,
+    is_tensor,
+    is_tensor_list,
+    takes_tensors,
+    writes,
+)
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 BUILTIN = ("aten", "prim", "prims")
@@ -22,12 +30,12 @@ def arguments_of(schema: FunctionSchema | None, count: int) -> tuple[Argument | 
     """The argument that each of *count* tensors is passed for: one each in order, a list takes what is to spare."""
     if schema is None:
         return (None,) * count
-    taking = [argument for argument in schema.arguments if is_tensor(argument.type) or is_tensor_list(argument.type)]
+    taking = list(filter(takes_tensors, schema.arguments))
     result: list[Argument | None] = []
     for position, argument in enumerate(taking):
         room = count - len(result)
         after = len(taking) - position - 1
-        result += [argument] * (max(room - after, 0) if is_tensor_list(argument.type) else min(room, 1))
+        result += [argument] * (max(room - after, 0) if is_tensor_list(argument.real_type) else min(room, 1))
     return tuple(result[:count]) + (None,) * (count - len(result))
 
 
@@ -44,9 +52,9 @@ def tensors_left_out(schema: FunctionSchema | None, count: int) -> tuple[str, ..
 
 def most_tensors(schema: FunctionSchema) -> int | None:
     """Maximum number of tensors of a call; None when there is a list among the arguments."""
-    if any(is_tensor_list(argument.type) for argument in schema.arguments) or schema.is_vararg:
+    if any(is_tensor_list(argument.real_type) for argument in schema.arguments) or schema.is_vararg:
         return None
-    return sum(is_tensor(argument.type) for argument in schema.arguments)
+    return sum(is_tensor(argument.real_type) for argument in schema.arguments)
 
 
 def has_aliases(schema: FunctionSchema | None) -> bool:

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import Argument, has_tensors, is_mutable, is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.model import (
+    Argument,
+    has_tensors,
+    is_mutable,
+    is_tensor,
+    is_tensor_list,
+    takes_tensors,
+    writes,
+)
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 
@@ -126,7 +134,7 @@ def returned_arguments(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argum
     for use in kernel.body.returns if kernel.body is not None else ():
         argument = _argument(kernel.body, use.argument, schema)
         shared = [argument] if argument is not None else schema.returns if checks_aliases(kernel) else ()
-        tensors = bool(shared) and all(is_tensor(value.type) or is_tensor_list(value.type) for value in shared)
+        tensors = bool(shared) and all(map(takes_tensors, shared))
         if tensors and (not aliased or use.text == use.argument):
             yield use
 

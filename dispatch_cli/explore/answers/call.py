@@ -24,7 +24,7 @@ from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import takes_tensors
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, UNNAMED_BACKEND
@@ -69,7 +69,7 @@ def first_draft(state: State, spot: Spot, like: Draft | None = None) -> Draft:
     schema = schema_of(state, spot)
     if schema is None:
         return Draft((tensor,), contexts)
-    taking = [arg.type for arg in schema.arguments if is_tensor(arg.type) or is_tensor_list(arg.type)]
+    taking = [argument.type for argument in schema.arguments if takes_tensors(argument)]
     optional = [kind.kind is TypeKind.OPTIONAL for kind in taking]
     if all(optional):  # with None alone, no tensor would be asked for
         optional = [False] * len(taking)

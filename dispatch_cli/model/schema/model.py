@@ -164,7 +164,8 @@ def is_tensor_list(kind: SchemaType) -> bool:
 
 def takes_tensors(argument: Argument) -> bool:
     """True for a tensor, or a list of tensors."""
-    return is_tensor(argument.type) or is_tensor_list(argument.type)
+    real = argument.real_type  # what TorchScript takes for int is no tensor
+    return is_tensor(real) or is_tensor_list(real)
 
 
 def writes(argument: Argument | None) -> bool:
