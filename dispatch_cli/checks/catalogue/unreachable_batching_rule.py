@@ -75,11 +75,17 @@ ALIASES = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.BATCHED)
 def find(view: View) -> Iterator[Finding]:
     """A finding for every batching rule that no call reaches."""
     rules = {key for alias in ALIASES for key in (alias, *view.universe.covered_by(alias))}
+    autograd_keys = dict.fromkeys(autograd_key_of(view.universe, backend) for backend in view.universe.backends)
     for pattern in view.patterns:
         keys = [key for key in pattern.keys if key in rules and key not in pattern.fallthrough]
         if keys:
+            composite = [key for key in autograd_keys if key is not None and pattern.rule(key) is Rule.MATH]
+            everywhere = len(composite) == len(autograd_keys)
             for name in (name for name in pattern.operators if view.concerns(name, keys)):
                 yield from _of_operator(view, pattern, name, keys)
+                if composite and view.takes_tensors(name) is not False:
+                    for key in (key for key in keys if key not in ALIASES):
+                        yield from _below_composite(view, pattern, name, key, composite, everywhere)
 
 
 def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[str]) -> Iterator[Finding]:
@@ -102,16 +108,13 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
                 f"because a later registration recomputed {', '.join(covered)}"
             )
             yield _finding(view, name, alias, why, f"register it at {covered[0]}", by_chance=True)
-    for key in keys:
-        if key not in ALIASES:
-            yield from _below_composite(view, pattern, name, key)
 
 
-def _below_composite(view: View, pattern: Pattern, name: OperatorName, key: str) -> Iterator[Finding]:
-    """A rule at *key* below autograd keys that the composite kernel fills."""
-    above = [autograd_key_of(view.universe, backend) for backend in view.universe.backends]
-    composite = [slot for slot in dict.fromkeys(above) if slot is not None and pattern.rule(slot) is Rule.MATH]
-    source = pattern.decision(composite[0]).source if composite else None
+def _below_composite(
+    view: View, pattern: Pattern, name: OperatorName, key: str, composite: list[str], everywhere: bool
+) -> Iterator[Finding]:
+    """A rule at *key* below autograd keys that the composite kernel fills (*composite*), or fills for all backends."""
+    source = pattern.decision(composite[0]).source
     if source is None or pattern.decision(key).source != key:
         return
     active = view.active(name)
@@ -119,7 +122,6 @@ def _below_composite(view: View, pattern: Pattern, name: OperatorName, key: str)
     kind = rule.kernel.redispatches
     if kind is not None and kind.kind is RedispatchKind.OTHER_OPERATORS:
         return  # it decomposes as the composite kernel does
-    everywhere = len(composite) == len(dict.fromkeys(above))
     written = view.is_written(rule) and everywhere
     yield CHECK.finding(
         f"{name}: under vmap(grad(f)) the batching rule {rule.kernel.debug} at {key} is not reached: "
