@@ -9,7 +9,7 @@ from dispatch_cli.checks.finding_parts import without_hint
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
-from dispatch_cli.model.universe import AUTOGRAD, autograd_key_of
+from dispatch_cli.model.universe import autograd_key_of, backend_keys
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderEntry
@@ -108,10 +108,9 @@ def missing_autograd(state: State, operator: HigherOrderOperator) -> Iterator[No
     others: set[str] = set()
     registered = {impl.name for impl in operator.impls if impl.kind is ImplKind.DISPATCH}
     by_alias = True
-    autograd = frozenset(universe.covered_by(AUTOGRAD))
-    for key in universe.runtime:
+    for key in backend_keys(universe):
         above = autograd_key_of(universe, key)
-        if above is None or key in autograd or table.entry(key).slot is not Slot.IMPL:
+        if above is None or not table.is_implemented(key):
             continue
         entry = table.entry(above)
         if entry.slot in (Slot.NO_IMPL, Slot.MISSING):

@@ -185,6 +185,10 @@ class HigherOrderTable:
         """True if no call arrives at the slot of *key*."""
         return key != UNDEFINED and not self.non_fallthrough.has(key)
 
+    def is_implemented(self, key: str) -> bool:
+        """True if an implementation is in the slot of a key of a backend, and calls arrive there."""
+        return self.decisions[self.universe.slot[key]].source is not None and not self.falls_through(key)
+
     def entry(self, key: str) -> HigherOrderEntry:
         """Entry that a call finds at a slot. Errors: KeyError for a key without a slot."""
         decision = self.decisions[self.universe.slot[key]]
