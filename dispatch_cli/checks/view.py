@@ -281,7 +281,11 @@ class View(Files):
 
         They are in the order of the enum, whatever the order in which the kernels were registered.
         """
-        keys = [kernel.dispatch_key for kernel in self.state.python_kernels(name)]
+        captured = self.state.captured_python_kernels(str(name))
+        declared = self.state.declared_python_kernels.get(name, ())
+        if not (captured or declared):
+            return ()
+        keys = {*captured, *(kernel.dispatch_key for kernel in declared)}
         return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     # what the files say
