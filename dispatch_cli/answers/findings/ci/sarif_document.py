@@ -87,7 +87,7 @@ def _log(
     results: list[dict[str, Any]],
     properties: dict[str, Any],
 ) -> Iterator[str]:
-    """A log with one run, in pieces."""
+    """A log with one run."""
     run = {
         "tool": {"driver": {"name": "dispatch-cli", "version": __version__, "rules": rules}},
         "invocations": [invocation],
@@ -95,8 +95,7 @@ def _log(
         "results": results,
         "properties": properties,
     }
-    yield from json.JSONEncoder(indent=2).iterencode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
-    yield "\n"
+    yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rule(check: Check) -> dict[str, Any]:
