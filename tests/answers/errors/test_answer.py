@@ -388,7 +388,7 @@ def test_one_gradient_too_many_of_a_formula_may_be_at_the_place_of_no_argument()
         "at position 2, but the corresponding forward input was not a Variable"
     )
     assert report.says.endswith("there is one for an argument that is no tensor, or one too many")
-    assert any("fewer arguments" in step for step in report.author)
+    assert any("fewer arguments" in step for step in report.user)
 
 
 def test_the_place_of_a_block_with_another_namespace_is_told() -> None:

@@ -151,7 +151,7 @@ def plain_tensor_in_a_custom_op(advice):
     assert op(x.to_local() if "to_local" in advice else x, y).sum() == 8
 
 
-untried("no-sharding", "Or change the placement of an argument", "needs several processes")
+untried("no-sharding", "Change the placement of an argument", "needs several processes")
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
@@ -178,7 +178,6 @@ def function_without_a_backward(advice):
 
 
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
-untried("functionalize-alias", "2.13 rewrites operators that change a list of tensors", "needs another build")
 
 
 @tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")

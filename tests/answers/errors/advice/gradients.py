@@ -1,10 +1,13 @@
 """Texts about gradients and inference mode."""
 
 import contextlib
+import copy
 
 import torch
 from torch.autograd import forward_ad
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import return_and_correct_aliasing
+from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.fakes import clone_op
 from tests.answers.errors.advice.slots import define
@@ -98,7 +101,7 @@ def second_derivative_of_attention(advice):
     "no-derivative",
     "use torch.no_grad(), or `x.detach()`",
     "torch.autograd.Function with a backward of your own",
-    "register a kernel at the autograd key of the tensors' device",
+    "with operators that have derivatives",
 )
 def operator_without_a_derivative(advice):
     x, at_zero = training(-1.0, 2.0), torch.ones(2)
@@ -112,26 +115,9 @@ def operator_without_a_derivative(advice):
         def backward(ctx, g):
             return torch.zeros_like(g)
 
-    if "register" in advice:
-
-        def kernel(x, values):
-            return Below.apply(x, values)
-
-        class Below(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x, values):
-                with torch._C._AutoDispatchBelowAutograd():
-                    return torch.heaviside(x, values)
-
-            @staticmethod
-            def backward(ctx, g):
-                return torch.zeros_like(g), None
-
-        operator_without_a_derivative.kept = library = torch.library.Library("aten", "IMPL")
-        library.impl("heaviside", kernel, "AutogradCPU")
     if "detach" in advice:
         y = torch.heaviside(x.detach(), at_zero)
-    elif "other" in advice:
+    elif "operators" in advice:
         y = torch.where(x > 0, x * 0 + 1, x * 0)
     elif "Function" in advice:
         y = Step.apply(x)
@@ -353,3 +339,90 @@ def change_behind_a_full_backward_hook(advice):
 
 
 untried("other-text", "Detach what needs no gradient", "needs an older version")
+
+
+@tries("computed-tensor", "Cut the history off before: `x.detach()`")
+def copy_of_a_computed_tensor(advice):
+    x = training(1.0) * 2
+    assert copy.deepcopy(x.detach() if advice else x) == 2
+
+
+@tries("computed-tensor", "set that to None", "use torch.nn.utils.parametrizations.weight_norm")
+def copy_of_a_module(advice):
+    layer = torch.nn.Linear(2, 2)
+    if "weight_norm" in advice:
+        torch.nn.utils.parametrizations.weight_norm(layer)
+    elif not advice:
+        torch.nn.utils.weight_norm(layer)
+    layer.last = None if advice else layer(torch.ones(2))
+    assert copy.deepcopy(layer)(torch.ones(2)).shape == (2,)
+
+
+@tries("computed-tensor", "`x = x.detach()`", "set the flag on its parameters")
+def flag_of_a_computed_tensor(advice):
+    layer = torch.nn.Linear(2, 2)
+    y = layer(torch.ones(2))
+    if "parameters" in advice:
+        layer.requires_grad_(False)
+        y = layer(torch.ones(2))
+    elif advice:
+        y = y.detach()
+    assert not y.requires_grad_(False).requires_grad
+
+
+@tries("backward-call", "Let the function do the same both times", "Or pass `use_reentrant=True`")
+def checkpoint_of_a_function_that_counts(advice):
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return x.sin().cos() if advice.startswith("Let") or len(calls) == 1 else x.sin()
+
+    checkpoint(f, training(1.0), use_reentrant="True" in advice).backward()
+
+
+@tries("function-transform", "Keep what is no tensor as an attribute: `ctx.n = n`")
+def number_saved_for_backward(advice):
+    class Times(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            if advice:
+                ctx.n = n
+            else:
+                ctx.save_for_backward(x, n)
+            return x * n
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.n, None
+
+    x = training(1.0)
+    Times.apply(x, 3).backward()
+    assert x.grad == 3
+
+
+untried("function-transform", "Return a tensor or a flat tuple of tensors", "needs an older version")
+
+
+class Held(torch.Tensor):
+    """A tensor that wraps another one, as quantized weights do."""
+
+    @staticmethod
+    def __new__(cls, held):
+        return torch.Tensor._make_wrapper_subclass(cls, held.shape)
+
+    def __init__(self, held):
+        self.held = held
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return return_and_correct_aliasing(func, args, kwargs or {}, cls(func(args[0].held)))
+
+
+@tries("inference-tensor", "Use torch.no_grad() instead", "Or create in inference mode, too, what the call uses")
+def weight_that_is_turned_in_inference_mode(advice):
+    x = Held(torch.ones(2, 3))
+    with torch.no_grad() if "no_grad" in advice else torch.inference_mode():
+        if "create" in advice:
+            x = Held(torch.ones(2, 3))
+        assert x.t().shape == (3, 2)

@@ -2,6 +2,7 @@
 
 import torch
 from torch.func import functionalize, grad, jacrev, replace_all_batch_norm_modules_, vmap
+from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.fakes import clone_op, compiled
 from tests.answers.errors.advice.slots import ONE, define
@@ -318,3 +319,38 @@ def gradient_of_mapped_results(advice):
     else:
         result = old_vmap(lambda v: gradient((v * x * x).sum(), x)[0])(batch)
     assert result.equal(batch * 2)
+
+
+@tries("under-vmap", "Use torch.func.grad, jacrev or hessian there", "or do it outside")
+def backward_in_a_transform(advice):
+    x = torch.zeros(2, requires_grad=not advice or "outside" in advice)
+    if "outside" in advice:
+        torch.sin(x).sum().backward()
+    else:
+        vmap(lambda x: grad(torch.sin)(x) if advice else (x * 2).backward() or x)(x)
+
+
+@tries("under-vmap", "Return tensors only", "get the rest by `has_aux=True`")
+def number_from_a_transform(advice):
+    if "aux" in advice:
+        assert torch.func.vjp(lambda x: (x, torch.ones(1)), torch.ones(2), has_aux=True)[2] == 1
+    else:
+        torch.func.vjp(lambda x: torch.tensor(2.0) * x if advice else 2, torch.ones(2))
+
+
+@tries("function-transform", "Leave them out under grad, vjp, jacrev and hessian", "or take torch.autograd.grad there")
+def checkpoint_under_grad(advice):
+    def f(x):
+        return x.sin().sum() if "Leave" in advice else checkpoint(torch.sin, x, use_reentrant=False).sum()
+
+    x = torch.zeros(2, requires_grad="autograd" in advice)
+    result = torch.autograd.grad(f(x), x)[0] if "autograd" in advice else grad(f)(x)
+    assert result.sum() == 2
+
+
+@tries("not-captured", "Write there what Dynamo traces", "no argument as a result (`x.clone()`)")
+def branch_with_a_graph_break(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x * x.data_ptr(), (x,))
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
