@@ -21,7 +21,7 @@ def complex_numbers_in_a_softmax(advice):
     (x.abs() if advice else x).log_softmax(0)
 
 
-@tries("no-dtype", "Convert the tensors before the call, `x.float()`")
+@tries("no-dtype", "Convert the tensors before the call, `x.float()`", "On the CPU, run the whole model in float32")
 def half_without_code(advice):
     x = torch.ones(2, dtype=torch.half)
     torch.special.bessel_j0(x.float() if advice else x)
@@ -39,7 +39,8 @@ SECOND = "needs a second device with data"
 OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
 untried("no-dtype", "torch.cuda.is_available() says", "something to look at; needs a GPU")
-untried("no-dtype", "Or run the part that needs", SECOND)
+untried("no-dtype", "Convert them before they are moved", SECOND)
+untried("no-stub", "turn off an integrated one beside it", "needs a GPU of Intel")
 untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-library-file", "If the package compiles it at first use", "needs nvcc")
