@@ -96,7 +96,8 @@ HOLES = {
     # modules and names of torch that a program uses
     "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.\w{1,60}\b){0,6})",
     "library_module": r"(?P<module>torch\.library)",
-    "api_name": rf"(?P<name>(?!{_BACKEND})\w{{1,100}})",
+    "backend_module": r"(?P<module>torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt))[\w.]{0,60}",
+    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)\w{{1,100}})",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
@@ -162,7 +163,7 @@ HOLES = {
     "new": rf"(?P<new>(?:registered{GAP}at{GAP})?\S[^\n]{{0,400}})",
     # a sentence up to its end
     "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
-    r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File ))))",
+    r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File )|\s*\Z)))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",

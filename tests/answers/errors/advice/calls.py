@@ -127,7 +127,7 @@ untried("no-library-file", "If Python runs in the folder of the package's source
 untried("no-subclass", "Call it on an ordinary tensor", OTHER)
 
 
-@tries("bad-registration", "Compare the registration with that")
+@tries("bad-registration", "Operators are named `ns::name`")
 def name_without_a_namespace(advice):
     torch.library.define("t::f" if advice else "f", "(Tensor x) -> Tensor")
 

@@ -24,6 +24,18 @@ def library_that_is_collected(advice):
     torch.ops.t.f(ONE)
 
 
+@tries("other-text", "keep the object in a variable of the module", since="2.13")
+def operator_that_is_gone(advice):
+    library = Library("t", "DEF")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CPU")
+    op = torch.ops.t.f.default
+    op(ONE)
+    if not advice:
+        library._destroy()
+    assert op(ONE).sum() == 8
+
+
 @tries("not-defined", "define the operator (`lib.define`) before `impl` and `register_fake`")
 def fake_before_the_operator(advice):
     if advice:
@@ -61,6 +73,7 @@ untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two bu
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
 untried("not-built", "For a backend of your own: load its C++ library first", "needs a backend in C++")
 untried("imported-again", "Install the torchvision that belongs", "needs two builds")
+untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("other-version", "If a newer PyTorch saved it", "needs two builds")
 untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
 untried("wrong-arguments", "which a newer PyTorch saved", "needs two builds")
