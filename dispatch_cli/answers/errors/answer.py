@@ -243,7 +243,8 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         first = base
     # a tensor on a device shows that the build has the device
     has_device = not case.makes or case.functionality != conclude.DENSE
-    if first is None or version.older_than_all or (version.nearest is None and has_device):
+    may_be_older = version.nearest is None or (version.release is None and case.here)
+    if first is None or version.older_than_all or (may_be_older and has_device):
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None

@@ -371,8 +371,6 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         }
         if tensors:
             yield "only_for", _or(tuple(sorted(tensors)))
-    if case.makes and functionality == CSR:
-        yield "compressed", ""
     if backend in PACKAGES:
         yield "package", PACKAGES[backend]
     if case.key.startswith("Autocast"):
@@ -395,6 +393,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "nested": of_call and functionality == NESTED,
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE,
+        "compressed": case.makes and functionality == CSR,
+        "made_sparse": case.makes and functionality in (SPARSE, CSR),
         "dense_there": DENSE in there,
         "quantized_there": QUANTIZED in there,
         "at_meta": case.key == META,

@@ -240,7 +240,8 @@ def gradient_of_a_given_result(advice):
     y.sum().backward()
 
 
-untried("no-kernel", "Use a COO or a dense tensor in place of it", "as `x.to_dense()`, which is tried")
+untried("no-kernel", "Use a COO tensor in place of it", "as `x.to_dense()`, which is tried")
+untried("no-kernel", "Use a dense tensor in place of it", "as `x.to_dense()`, which is tried")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
 untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")
