@@ -118,9 +118,10 @@ HOLES = {
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
-    "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b)"
-    r"(?P<function>[\w.:~]{1,300})",
-    "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d)",
+    "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
+    r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
+    "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",
+    "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
     # the class of an operator's formula: namespace, name and overload can be told apart where none has an underscore
     "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
     r"_(?:default|(?P<overload>[^\W_]{1,60}))|(?P<function>\w{1,200}?)(?:_default)?)Backward\b",

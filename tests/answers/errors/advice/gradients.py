@@ -426,3 +426,12 @@ def weight_that_is_turned_in_inference_mode(advice):
         if "create" in advice:
             x = Held(torch.ones(2, 3))
         assert x.t().shape == (3, 2)
+
+
+@tries("changed-in-place", "Call `x.detach()` in place of `x.detach_()`")
+def factor_detached_before_the_backward(advice):
+    x, y = training(3.0) * 1, training(1.0)
+    z = x * y
+    assert not (x.detach() if advice else x.detach_()).requires_grad
+    z.backward()
+    assert y.grad == 3

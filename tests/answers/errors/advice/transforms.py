@@ -121,50 +121,25 @@ def function_without_a_rule(advice):
     assert vmap(Mapped.apply)(ONE).sum() == 4
 
 
-@tries(
-    "function-transform",
-    "use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad",
-    "Or write a torch.autograd.Function around that operator",
-)
+@tries("function-transform", "Use `x.requires_grad_()` and torch.autograd.grad, not torch.func")
 def transform_of_a_custom_op(advice):
     f = clone_op()
     f.register_autograd(lambda ctx, g: g * 2, setup_context=lambda ctx, inputs, output: None)
-
-    class Around(torch.autograd.Function):
-        @staticmethod
-        def forward(x):
-            return f(x)
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            ctx.save_for_backward(*inputs)
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 2
-
     x = torch.ones(2)
     if "requires_grad_" in advice:
         x.requires_grad_()
         (g,) = torch.autograd.grad(f(x).sum(), x)
     else:
-        call = Around.apply if advice else f
-        g = grad(lambda x: call(x).sum())(x)
+        g = grad(lambda x: f(x).sum())(x)
     assert g.sum() == 4
 
 
-@tries(
-    "functionalize-alias",
-    "call a functional operator and copy its result, `x.copy_(f(x))`",
-    "register a kernel at Functionalize that copies the result",
-)
+@tries("functionalize-alias", "call a functional operator and copy its result, `x.copy_(f(x))`")
 def change_functionalized(advice):
     schema = "(Tensor(a!) x) -> ()" if "nothing" in advice else "(Tensor(a!) x) -> Tensor(a!)"
     op = define("t::f_", schema, CPU=lambda x: (x.add_(1), None)[1] if "nothing" in advice else x.add_(1))
     torch.library.register_fake("t::f_")(lambda x: None if "nothing" in advice else x)
     functional = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
-    if "kernel" in advice:
-        torch.library.impl("t::f_", "Functionalize")(lambda x: x.copy_(functional(x)))
 
     def body(x):
         x = x.clone()
@@ -354,3 +329,17 @@ def branch_with_a_graph_break(advice):
         return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x * x.data_ptr(), (x,))
 
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
+@tries("function-transform", "Call it outside of vmap", "or write the loop")
+def function_out_of_vmap(advice):
+    class Squared(Separate):
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+    if "loop" in advice:
+        result = torch.stack([Squared.apply(x) for x in ONE])
+    else:
+        result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
+    assert result.sum() == 4
