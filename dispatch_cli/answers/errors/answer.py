@@ -39,6 +39,8 @@ OVERLAY = "-mps"
 
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
+_COMPILER = re.compile(r"torch[./\\]_(?:dynamo|inductor|functorch)\b|BackendCompilerFailed|TorchRuntimeError")
+"""A sign that torch.compile or torch.export was running."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 
 
@@ -72,7 +74,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
-    asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose))
+    compiling = [("compiling", "")] if _COMPILER.search(pasted.text) else []
+    asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose, *compiling))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(
@@ -159,6 +162,7 @@ def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "floating": dtypes & {"float", "double"},
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
+        "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }
@@ -194,7 +198,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
         facts=facts,
         user=advice(given, str(name), key, details) or (TELL_THE_AUTHOR,),
-        author=() if conclude.NOT_BUILT in kinds else report.author,
+        author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else report.author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )

@@ -15,6 +15,8 @@ from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
+from dispatch_cli.model.schema import Argument
+from dispatch_cli.model.schema.model import is_tensor_list, takes_tensors
 from dispatch_cli.model.universe import (
     AUTOGRAD,
     BACKEND_SELECT,
@@ -85,6 +87,7 @@ class Case(NamedTuple):
     built: bool
     factory: bool
     makes: bool
+    several: bool
     tags: tuple[str, ...]
 
     @property
@@ -134,8 +137,10 @@ def case_of(
     entry = None if table is None else table[key]
     rule = dispatcher.operator(name).live[key].rule if known else None
     kernels = shown.kernels(universe)
+    cut = kernels is None or not shown.shows_backends(universe)
     in_text = kernels is not None
-    if kernels is None and table is not None and rule in MESSAGES[text.kind].rules:
+    if cut and table is not None and rule in MESSAGES[text.kind].rules:
+        in_text = False
         filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
         kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
     declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
@@ -159,8 +164,15 @@ def case_of(
         built=_is_built(state, device_of(universe, key)),
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
+        several=definition is None or _takes_several(definition.schema.arguments),
         tags=() if definition is None else definition.tags,
     )
+
+
+def _takes_several(arguments: Collection[Argument]) -> bool:
+    """True for several tensors, or a list of them; one that the result is written to does not count."""
+    tensors = [item for item in arguments if takes_tensors(item) and not item.kwarg_only]
+    return len(tensors) > 1 or any(is_tensor_list(item.real_type) for item in tensors)
 
 
 def device_of(universe: Universe, key: str) -> str | None:
@@ -212,8 +224,9 @@ class Fact(NamedTuple):
     text: str
 
 
-NOT_BUILT = "pytorch-not-built"
-"""The kernel is written, and this PyTorch lacks it: no registration helps."""
+NOT_BUILT, NO_DATA = "pytorch-not-built", "no-data"
+NO_REGISTRATION_HELPS = frozenset({NOT_BUILT, NO_DATA})
+"""The kernel is written, and this PyTorch lacks it; or the operator reads data that its tensors do not have."""
 LIKELY = {
     "not-built": "the package that has {operator} was built without {device}",
     NOT_BUILT: "this PyTorch was built without {device}",
@@ -240,7 +253,7 @@ def facts(case: Case) -> Iterator[Fact]:
         yield _of_call(case)
     if case.key == META and READS_DATA in case.tags:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
-        yield Fact("no-data", (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
+        yield Fact(NO_DATA, (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
         return
     if case.is_backend and case.key != META:
         yield from _reason(case)
@@ -354,7 +367,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     devices = tuple(device for device in of_kind if device != case.backend and is_backend)
     to = ("CPU",) if "CPU" in devices else devices
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
-    if newer is not None and not (case.factory and is_dense) and "no-data" not in kinds:
+    if newer is not None and not (case.factory and is_dense) and NO_DATA not in kinds:
         yield "newer", newer
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
     elif case.pytorchs and not case.built and "not-written" in kinds:
@@ -364,7 +377,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     elif to:
         yield "moved_to", _or(tuple(_device(case, device) for device in to))
         yield "moved_by", " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
-    elif is_backend and case.kernels and not (case.other_kinds() or case.makes or case.here):
+    elif is_backend and case.kernels and not (case.partial or case.other_kinds() or case.makes or case.here):
         parts = (case.universe.runtime_parts[key] for key in case.kernels if key != META)
         tensors = {
             f"{KINDS_OF_TENSORS.get(of, of)} tensors on {_device(case, device)}" for of, device in parts if device
@@ -386,13 +399,15 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "for_cuda": backend == "CUDA",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
-        "elsewhere": others and (case.kernels is None or "CPU" in case.devices(DENSE)),
+        "elsewhere": others and case.several and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
+        "hip": case.key == "HIP" and case.makes,
+        "on_cpu": of_call and is_dense and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
         "quantized": of_call and functionality == QUANTIZED,
         "nested": of_call and functionality == NESTED,
         "dense": of_call and is_dense,
-        "coo": is_backend and functionality == SPARSE,
+        "coo": is_backend and functionality == SPARSE and not case.factory,
         "compressed": case.makes and functionality == CSR,
         "made_sparse": case.makes and functionality in (SPARSE, CSR),
         "dense_there": DENSE in there,

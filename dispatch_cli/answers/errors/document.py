@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.answers.errors.conclude import NOT_BUILT
+from dispatch_cli.answers.errors.conclude import NO_REGISTRATION_HELPS
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice_document import advice_texts
@@ -53,10 +53,10 @@ def _list(title: str, sentences: Iterable[str]) -> Iterator[Block]:
 def _author(report: ErrorReport) -> Sequence[str]:
     """Changes of registrations that help; where registrations are not known, advice that helps always.
 
-    None where a build lacks the kernels that the operator has.
+    None where a build lacks the kernels that the operator has, or the tensors the data that it reads.
     """
     explained = report.explained
-    if explained is None or report.key is None or any(fact.kind == NOT_BUILT for fact in report.facts):
+    if explained is None or report.key is None or any(fact.kind in NO_REGISTRATION_HELPS for fact in report.facts):
         return report.author
     return _changes(explained) or report.author
 

@@ -152,6 +152,7 @@ HOLES = {
     "cudnn_label": rf"_?cudnn_(?P<operation>\w{{1,60}})_backward{_OF_IT}",
     # an argument, or more than its name
     "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",
+    "tensor_subclass": r"(?P<class_name>\w{1,60}Tensor\w{0,30})",
     "tensor_class": r"(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b",
     # where Markdown takes the underscores for bold, they are missing
     "module_attribute": r"(?P<label>__\w{1,40}__|path\b)[\w.]{0,60}",

@@ -242,6 +242,13 @@ def gradient_of_a_given_result(advice):
 
 untried("no-kernel", "Use a COO tensor in place of it", "as `x.to_dense()`, which is tried")
 untried("no-kernel", "Use a dense tensor in place of it", "as `x.to_dense()`, which is tried")
+untried("no-kernel", "Or move the tensors to the CPU for this call", "as `x.to('cpu')`, which is tried")
+untried("no-kernel", "Use the device 'cuda'", "needs a GPU")
+untried("no-data", "A tensor of a device without such memory", "needs the package of a backend")
+untried("changed-in-place", "If the function works without torch.compile", "needs a fault of PyTorch")
+untried("not-defined", "If other operators of the library work", "needs another build")
+untried("no-subclass", "Use a newer release of the package of the class", "needs another build")
+untried("other-text", "If the function is a graph that was traced before", "needs an old version")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
 untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")
