@@ -103,6 +103,8 @@ HOLES = {
     "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call is))(?![\s\S]{0,2000}Serialized)(?P<scripted>)",
+    # what the compiler of TorchScript prints; behind a place that its interpreter prints comes the error
+    "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "integer_type": r"(?:Char|Byte|U?Int8|(?:un)?signed char|Float8_\w{1,12})",
@@ -143,6 +145,7 @@ HOLES = {
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",
     "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
+    "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n)",
     "argument": r"(?P<argument>\w{1,100})",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
     "target_argument": r"(?P<argument>target|index|indices)\b",

@@ -314,7 +314,6 @@ def jacobian_in_forward_mode(advice):
 
 untried("no-derivative", "Write that backward with operators that have derivatives", "tried for other backwards")
 untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
-untried("changed-in-place", "Make that tensor a buffer of the module", "the text is of a development version")
 
 
 @tries("backward-call", "Leave that tensor out of the list", "let it require a gradient before the forward")

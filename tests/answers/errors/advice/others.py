@@ -49,7 +49,6 @@ def function_of_an_extension(advice):
 
 
 untried("other-text", "Run it without torch.compile", "a diagnosis")
-untried("other-text", "Compile with `backend='aot_eager'`: if that works", "a diagnosis")
 untried("other-text", "If an extension takes part: build it again", "the texts are faults of PyTorch")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")

@@ -262,12 +262,12 @@ def fake_implementation_without_a_default(advice):
 
 @tries(
     "wrong-mutation",
-    "let it have the parameters of the operator's schema",
+    "give it the parameters of the operator's schema",
     "keep the call out of the compiled region: `@torch.compiler.disable`",
     since="2.13",
 )
 def fake_implementation_with_too_few_parameters(advice):
     op = define("t::f", "(Tensor x, int n) -> Tensor", CPU=lambda x, n: x + n)
-    torch.library.register_fake("t::f")((lambda x, n: x.clone()) if "let" in advice else (lambda x: x.clone()))
+    torch.library.register_fake("t::f")((lambda x, n: x.clone()) if "give" in advice else (lambda x: x.clone()))
     call = torch.compiler.disable(op) if "disable" in advice else op
     assert torch.compile(lambda x: call(x, 1) * 2, backend="eager", fullgraph=not advice)(ONE).sum() == 16

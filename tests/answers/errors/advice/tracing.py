@@ -42,6 +42,8 @@ untried("not-exported", "Pass `opset_version={expected}`", "needs the packages o
 untried("not-in-runtime", "Link a library of kernels", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
+untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
+untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "Install the PyTorch for which", OTHER)
 untried("no-api", "If the traceback is of `import torch` itself", OTHER)
 untried("not-compiled", "Use a release of the package", OTHER)
@@ -74,3 +76,86 @@ def plain_tensor_as_a_distributed_one(advice):
 
 untried("no-attribute", "Install a newer PyTorch, or write", OTHER)
 untried("no-attribute", "If it is PyTorch's own attribute", OTHER)
+
+
+@tries("by-fx", "`symbolic_trace(m, concrete_args={'x': None})`", "a module by `is_leaf_module` of the Tracer")
+def condition_under_fx(advice):
+    class Chosen(torch.nn.Module):
+        def forward(self, x, flag=True):
+            return x + 1 if flag else x
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, module, name):
+            return "leaf" in advice and isinstance(module, Chosen)
+
+    fixed = {"flag": True} if "concrete" in advice else None
+    Tracer().trace(torch.nn.Sequential(Chosen()) if "leaf" in advice else Chosen(), concrete_args=fixed)
+
+
+@tries("by-fx", "leave `@torch.compile` out there")
+def compiled_function_under_fx(advice):
+    def f(x):
+        return x + 1
+
+    torch.fx.symbolic_trace(f if advice else torch.compile(f, backend="eager"))
+
+
+@tries("symbolic-sizes", "give an example in which that size is 2 or more", "`Dim.AUTO`", since="2.6")
+def size_of_one(advice):
+    class Twice(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    size = torch.export.Dim.AUTO if "AUTO" in advice else torch.export.Dim("b", max=64)
+    example = torch.ones(2 if "example" in advice else 1, 3)
+    torch.export.export(Twice(), (example,), dynamic_shapes={"x": {0: size}}, strict=True)
+
+
+@tries("changed-in-place", "Make that tensor a buffer of the module", "use a local variable", until="2.4")
+def attribute_assigned_in_export(advice):
+    class Kept(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", torch.zeros(2))
+
+        def forward(self, x):
+            if "buffer" in advice:
+                self.seen.copy_(x)
+            elif advice:
+                return x * 2
+            else:
+                self.seen = x
+            return self.seen * 2
+
+    torch.export.export(Kept(), (torch.ones(2),), strict=True)
+
+
+untried("changed-in-place", "Or use a newer PyTorch", OTHER)
+
+
+untried("other-text", "A newer PyTorch may trace it", OTHER)
+untried("other-text", "Clone a result that you keep", "needs a GPU")
+
+
+@tries("other-text", "Write the types of what is no tensor", "`torch.jit.trace(m, x)`")
+def script_without_types(advice):
+    def f(x, n):
+        return x * n.size
+
+    def typed(x, n: int):
+        return x * n
+
+    x = torch.ones(2)
+    run = torch.jit.trace(lambda x: typed(x, 3), x) if "trace" in advice else torch.jit.script(typed if advice else f)
+    assert run(*(x,) if "trace" in advice else (x, 3)).sum() == 6
+
+
+@tries("wrong-arguments", "TorchScript takes what has no type for a Tensor")
+def argument_of_script_without_a_type(advice):
+    def f(x, n):
+        return x.expand([n, 2])
+
+    def typed(x, n: int):
+        return x.expand([n, 2])
+
+    assert torch.jit.script(typed if advice else f)(torch.ones(2), 3).sum() == 6
