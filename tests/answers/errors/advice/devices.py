@@ -58,7 +58,7 @@ untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback t
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
 untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
-untried("no-kernel", "In a C++ program with a libtorch for CUDA", OTHER_BUILD)
+untried("no-kernel", "In C++, with a libtorch for CUDA", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode, create the module on the device", SECOND)
 
 
@@ -147,3 +147,5 @@ untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
+untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")
+untried("no-kernel", "Run the quantized model on the CPU", "needs a GPU")
