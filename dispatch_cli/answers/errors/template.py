@@ -39,6 +39,7 @@ HOLES = {
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
+    "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "core_op": r"(?:torch\._ops\.)?(?P<op>\w{1,60}\.\w{1,100}\.\w{1,60})",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
