@@ -75,7 +75,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     compiling = [("compiling", "")] if _COMPILER.search(pasted.text) else []
-    asked = first._replace(details=(*first.details, *_dtype_details(dict(first.details)), whose, *compiling))
+    asked = first._replace(details=(*first.details, *_of_tensors(dict(first.details), state), whose, *compiling))
     names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(
@@ -154,8 +154,8 @@ def _defines(names: Iterable[str], named: str) -> bool:
     return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
-def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Conditions and values for advice on the dtypes that a text names, and on the device in a kernel's name."""
+def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str, str]]:
+    """Conditions and values for advice on the dtypes and the attribute that a text names, and on a kernel's device."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
@@ -165,6 +165,7 @@ def _dtype_details(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
+        "operator": "name" in details and _defines(state.dispatcher.names(), f"aten::{details['name']}"),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
     method = details.get("dtype", "").lower()

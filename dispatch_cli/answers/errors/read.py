@@ -73,8 +73,9 @@ _NO_ERROR = re.compile(
     r"(?m)(?:.{0,200}?(?:\b(?:INFO|DEBUG|PASSED|[IDV]\d{4} \d\d:\d\d)\b|\bnote:)|\s*-- )"
     rf"(?!.*(?:{_NAMED}|\]$))"
     r"|.{0,300}?(?:\b(?:tensorflow|jax(?:lib)?|xgboost|cupy\w*|pandas)\.[\w.]*\w:|ONNXRuntimeError\b)"
+    r"|.{0,300}?#\w{1,30},? \""
 )
-"""Lines that tell of no error, or of one of another package, whatever words they have; not those of tables."""
+"""Lines that tell of no error, or of one of another package, and macros of C++: not those of tables."""
 _AVAILABLE = re.compile(
     r"(?:available for these backends: |Available functions are |dispatch keys are: ?)\[([\w, ]{0,10000})(\]?)"
 )

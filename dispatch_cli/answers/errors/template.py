@@ -81,7 +81,7 @@ HOLES = {
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "is_device": r"is_(?P<device>cuda|cpu)",
     "cuda_device": r"(?P<device>CUDA)",
-    "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda\w{0,10}\.so)",
+    "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda(?:_c(?:u|pp)(?P<split>))?\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
@@ -95,15 +95,16 @@ HOLES = {
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
     # modules and names of torch that a program uses
-    "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.\w{1,60}\b){0,6})",
+    "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)"
+    r"|(?:\.\w{1,60}\b){0,6}))",
     "library_module": r"(?P<module>torch\.library)",
     "backend_module": r"(?P<module>torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt))[\w.]{0,60}",
-    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)\w{{1,100}})",
+    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|\w{{1,100}}))",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
-    "cpp_api": r"\n?\s{0,8}(?:\b(?:at|c10|torch|caffe2)::\w|\b(?:AT_(?:CHECK|ERROR|ASSERT)|THC|TORCH_LIBRARY))",
+    "cpp_api": r"\n?\s{0,8}\b(?:(?:at|c10|torch|caffe2)::\w|AT_(?:CHECK(?P<check>)|ERROR|ASSERT)|THC|TORCH_LIBRARY)",
     # the source of a program, and not of a file that was saved
-    "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call is))(?![\s\S]{0,2000}Serialized)(?P<scripted>)",
+    "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # what the compiler of TorchScript prints; behind a place that its interpreter prints comes the error
     "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
@@ -137,7 +138,7 @@ HOLES = {
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     # attributes of PyTorch's tensors, not of those of TensorFlow
-    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b)\w{1,100})",
+    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)\w{1,100})",
     "own_name": r"(?P<name>T|ndim|untyped_storage)\b",
     "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
     "dtensor_name": r"(?P<name>to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor|_spec)\b",
@@ -173,7 +174,14 @@ HOLES = {
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
-    "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::[\w:~]{1,300})",
+    "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
+    # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for
+    "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}",
+    "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>))\w{1,200})",
+    # headers, macros, types and standards of C++ that PyTorch took away or asks for
+    "changed_api": r"(?P<name>(?:THC?/\w{1,40}\.c?u?h|THC\w{4,40})(?P<th>)|AT_CHECK(?P<check>)"
+    r"|at::DeprecatedTypeProperties(?P<type>)|C\+\+(?P<expected>\d\d)(?= to compile PyTorch| or later compatible))",
+    "torch_dll": r"[^'\"\n]{0,300}?torch[\\/]{1,2}lib[\\/]{1,2}(?P<library>(?:fbgemm(?P<fbgemm>)|[\w.-]{1,60})\.dll)",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
     # a function of a package, in one or two words

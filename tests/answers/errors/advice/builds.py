@@ -26,6 +26,17 @@ def in_new_folder():
     os.chdir(tempfile.mkdtemp(dir=os.environ.get("TMPDIR")))
 
 
+@tries("changed-cpp", "Write TORCH_CHECK in place of AT_CHECK", needs="g++")
+def macro_that_was_renamed(advice):
+    in_new_folder()
+    check = "TORCH_CHECK" if advice else "AT_CHECK"
+    Path("mine.cpp").write_text(f"#include <c10/util/Exception.h>\nvoid f() {{ {check}(true); }}", encoding="utf-8")
+    command = ["g++", "-fsyntax-only", "-w", "-std=c++20", f"-I{LIBRARIES.parent / 'include'}", "mine.cpp"]
+    checked = subprocess.run(command, check=False, capture_output=True, text=True)
+    if checked.returncode:
+        raise RuntimeError(checked.stderr)
+
+
 TENSOR = "namespace at { class Tensor; } "
 CALLER = TENSOR + "int helper(const at::Tensor&); int answer(const at::Tensor& x) { return helper(x); }"
 HELPER = TENSOR + "int helper(const at::Tensor&) { return 1; }"
@@ -61,7 +72,7 @@ void fail() { c10::detail::torchCheckFail("", "", 0, std::string("x")); }"""
     torch.ops.load_library(build("mine", source, options=(abi, f"-L{LIBRARIES}", "-lc10")))
 
 
-@tries("no-library-file", "Else reinstall the package", needs="g++")
+@tries("no-library-file", "Install a build of the package for the installed PyTorch", needs="g++")
 def library_without_its_dependency(advice):
     in_new_folder()
     dependency = build("other", "int other() { return 1; }")

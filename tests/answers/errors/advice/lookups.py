@@ -47,7 +47,6 @@ OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
 untried("not-defined", "In a C++ program: link the library", "needs C++")
 untried("not-defined", "A static library with TORCH_LIBRARY blocks has to be linked", "needs C++")
-untried("no-library-file", "If the text names a CUDA library", OTHER_BUILD)
 untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
 
 
@@ -103,3 +102,13 @@ untried("no-dtype", "Convert them before they are moved", "needs a Mac")
 untried("no-library-file", "install the Visual C++ Redistributable", "needs Windows")
 untried("no-library-file", "The package was compiled on a newer system", "depends on the system")
 untried("no-library-file", "Some packages exist with and without", "needs another package")
+untried("no-library-file", "Import torch before an extension", "needs Windows")
+untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)
+untried("no-library-file", "The installed PyTorch is built without CUDA", OTHER_BUILD)
+untried(
+    "no-library-file", "If the program works, you do not have to change anything", "the warnings are of other packages"
+)
+untried("undefined-symbol", "MKL 2024.1 took it away", OTHER_BUILD)
+untried("undefined-symbol", "Leave LD_LIBRARY_PATH out", OTHER_BUILD)
+untried("undefined-symbol", "On Windows long has 32 bits", "needs Windows")
+untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")

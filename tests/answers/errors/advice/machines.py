@@ -67,15 +67,15 @@ def batch_of_products(advice):
 
 untried("no-device-module", "Move the tensor to the group's device", GPU)
 untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
-untried("no-library-file", "The text says for which PyTorch or CUDA the package was built", OTHER_BUILD)
+untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
 
-untried("no-library-file", "needs the folder `lib` of PyTorch in its rpath", "needs a program in C++")
+untried("no-library-file", "needs PyTorch's folder `lib` in its rpath", "needs a program in C++")
 untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
 untried("no-library-file", "names a folder", "needs Windows")
-untried("no-library-file", "Often another program's DLL of the same name", "needs Windows")
+untried("no-library-file", "Or another program's DLL of the same name", "needs Windows")
 untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
 untried("wrong-arguments", "a result that was not computed, or an argument that the caller left out", "a diagnosis")
 untried("not-defined", "Install the PyTorch for which the program", OTHER_BUILD)

@@ -46,9 +46,14 @@ untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "Install the PyTorch for which", OTHER)
 untried("no-api", "If the traceback is of `import torch` itself", OTHER)
-untried("not-compiled", "Use a release of the package", OTHER)
+untried("changed-cpp", "Use a release of the package", OTHER)
 untried("not-compiled", "The compiler's first `error:` tells more", COMPILER)
-untried("not-compiled", "What newer versions took away", COMPILER)
+untried("not-compiled", "`pip install ninja`", COMPILER)
+untried("changed-cpp", "Write `x.scalar_type()` for `x.type()`", "2.4 takes both")
+untried("changed-cpp", "Compile with `-std=c++", "takes long to compile")
+untried("changed-cpp", "PyTorch 1.5 to 1.11 took TH and THC away", "needs nvcc")
+untried("no-api", "2.0 took it away", OTHER)
+untried("no-api", "DTensor is there from PyTorch 2.5 on", OTHER)
 
 
 @tries("other-text", unchanged=("Without `fullgraph=True` you do not have to change anything",))
@@ -72,6 +77,12 @@ def plain_tensor_as_a_distributed_one(advice):
     x = torch.ones(2)
     is_local = advice and not isinstance(x, DTensor)
     assert (x if is_local else x.to_local()).sum() == 2
+
+
+@tries("no-attribute", "(`torch.__version__` shows yours), or call")
+def function_that_is_no_method(advice):
+    x = torch.ones(2)
+    assert (torch.hstack([x]) if advice else x.hstack()).sum() == 2
 
 
 untried("no-attribute", "Install a newer PyTorch, or write", OTHER)
