@@ -144,7 +144,6 @@ def attribute_assigned_in_export(advice):
 untried("changed-in-place", "Or use a newer PyTorch", OTHER)
 
 
-untried("other-text", "A newer PyTorch may trace it", OTHER)
 untried("other-text", "Clone a result that you keep", "needs a GPU")
 
 
