@@ -68,6 +68,8 @@ def answered(text: str) -> ErrorReport:
         "RuntimeError: log files must be on the current device",
         "ValueError: class ids must be contiguous",
         "xgb error: the data must be on GPU",
+        "ValueError: Cannot flatten a sharded index",
+        "TypeError: expected the handler to return a Tensor, got NoneType",
         # contiguous() does not make a tensor column-major
         "RuntimeError: Input tensor 'b' must be contiguous in the K dimension (column-major)",
         # lines around an error, and frames that each call passes
