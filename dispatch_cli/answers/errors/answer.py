@@ -76,7 +76,6 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     compiling = [("compiling", "")] if _COMPILER.search(pasted.text) else []
     asked = first._replace(details=(*first.details, *_of_tensors(dict(first.details), state), whose, *compiling))
-    names = (first.operator, first.key, asked.details)
     version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(
         *starts_from(state),
@@ -89,11 +88,11 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         backend_name=None,
         details=first.details,
         warning=message.warning,
-        says=filled(message.says, *names),
-        means=filled(message.means, *names),
+        says=filled(message.says, asked.names),
+        means=filled(message.means, asked.names),
         facts=(),
-        user=advice(message.user, *names) or (TELL_THE_AUTHOR,),
-        author=advice(message.author, *names),
+        user=advice(message.user, asked.names) or (TELL_THE_AUTHOR,),
+        author=advice(message.author, asked.names),
         version=version,
         reproduced=None,
         explained=None,
@@ -190,15 +189,16 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     facts = tuple(conclude.facts(case))
     kinds = [fact.kind for fact in facts]
     newer = _first_with_kernel(state, name, case, report.version)
-    details = (*text.details, *conclude.details(case, kinds, newer, report.version))
+    own = text._replace(operator=str(name), key=_label(case))
+    names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
     given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user)
     return replace(
         report,
         key=None if text.key is None else key,
         backend_name=case.backend_name,
-        says=filled(MESSAGES[text.kind].says, str(name), _label(case), text.details),
+        says=filled(MESSAGES[text.kind].says, own.names),
         facts=facts,
-        user=advice(given, str(name), key, details) or (TELL_THE_AUTHOR,),
+        user=advice(given, names) or (TELL_THE_AUTHOR,),
         author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else report.author,
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
@@ -214,15 +214,15 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    details = [("unwritten" if key == UNNAMED else "unknown_key", "")]
+    names = {"key": key, "unwritten" if key == UNNAMED else "unknown_key": ""}
     if key == UNNAMED:
         means = "The key is of a backend for which that PyTorch has no name, as in forks, such as those of DirectML."
     else:
         means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
     if kernels is None or "CPU" in kernels:
-        details += [("moved_to", "CPU"), ("moved_by", "`x.to('cpu')`")]
+        names |= {"moved_to": "CPU", "moved_by": "`x.to('cpu')`"}
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
-    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, None, key, details))
+    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, names))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:
@@ -285,6 +285,6 @@ def other_errors(errors: Sequence[ErrorText]) -> tuple[OtherError, ...]:
     """
     others: dict[str, OtherError] = {}
     for error in errors:
-        says = filled(MESSAGES[error.kind].says, error.operator, error.key, error.details)
+        says = filled(MESSAGES[error.kind].says, error.names)
         others.setdefault(says, OtherError(error.kind, error.operator, error.key, error.line, says))
     return tuple(other for other in [*others.values()][1:] if not MESSAGES[other.kind].general)

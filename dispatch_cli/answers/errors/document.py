@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.errors.conclude import NO_REGISTRATION_HELPS
-from dispatch_cli.answers.errors.report import ErrorReport, OtherError
+from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice_document import advice_texts
 from dispatch_cli.answers.explain.advice_report import Manual
-from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation
+from dispatch_cli.answers.explain.report import SlotExplanation
 from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
 
@@ -32,7 +32,7 @@ def document(report: ErrorReport) -> Iterator[Block]:
         yield Facts(labelled)
     yield from _list("What you can do", report.user)
     yield from _list("What the author of the operator can do", _author(report))
-    compared = [*_comparison(report), *other_sentences(report.others)]
+    compared = [*_comparison(report), *_others(report)]
     if compared:
         yield Gap()
         yield from map(Paragraph, compared)
@@ -55,15 +55,11 @@ def _author(report: ErrorReport) -> Sequence[str]:
 
     None where a build lacks the kernels that the operator has, or the tensors the data that it reads.
     """
-    explained = report.explained
-    if explained is None or report.key is None or any(fact.kind in NO_REGISTRATION_HELPS for fact in report.facts):
+    what = None if report.explained is None or report.key is None else report.explained.what
+    if not isinstance(what, SlotExplanation) or any(fact.kind in NO_REGISTRATION_HELPS for fact in report.facts):
         return report.author
-    return _changes(explained) or report.author
-
-
-def _changes(explained: ExplainReport) -> list[str]:
-    advice = explained.what.advice if isinstance(explained.what, SlotExplanation) else ()
-    return [*advice_texts([item for item in advice if item.changes or item.manual not in (None, *FOR_USERS)])]
+    helps = [item for item in what.advice if item.changes or item.manual not in (None, *FOR_USERS)]
+    return [*advice_texts(helps)] or report.author
 
 
 def _comparison(report: ErrorReport) -> Iterator[str]:
@@ -93,9 +89,9 @@ def _version(report: ErrorReport) -> Iterator[str]:
         yield f"The text {clue}, not of {here}; `--base {version.nearest}` compares with it."
 
 
-def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
+def _others(report: ErrorReport) -> Iterator[str]:
     """Further errors of a text, where there are some."""
-    says = tuple(f"line {other.line}: {other.says}" for other in others)
+    says = tuple(f"line {other.line}: {other.says}" for other in report.others)
     if says:
         head = "The text has other errors too"
         yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."

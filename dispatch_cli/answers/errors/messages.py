@@ -6,7 +6,7 @@ Beside them, the patterns that find them, and sentences with the names of a text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -90,10 +90,8 @@ _MISSING = {"op": "the operator", "other_device": "another one", "argument": "an
 """Words for names that a text does not have."""
 
 
-def filled(text: str, operator: str | None, key: str | None, details: Sequence[tuple[str, str]]) -> str:
+def filled(text: str, names: Mapping[str, str]) -> str:
     """A sentence of a message with the names of a text; a part in ``[[ ]]`` only where the text has its names."""
-    given = (*details, ("op", operator), ("key", key))
-    names = {name: value for name, value in given if value is not None}
 
     def optional(part: re.Match[str]) -> str:
         return part[1] if all(name in names for name in re.findall(r"\{(\w+)\}", part[1])) else ""
@@ -102,15 +100,12 @@ def filled(text: str, operator: str | None, key: str | None, details: Sequence[t
     return re.sub(r"\{(\w+)\}", lambda hole: names.get(hole[1], _MISSING.get(hole[1], f"that {hole[1]}")), kept).strip()
 
 
-def advice(
-    texts: Iterable[str], operator: str | None, key: str | None, details: Sequence[tuple[str, str]]
-) -> tuple[str, ...]:
-    """The advice of a message that is for such a text."""
-    names = {name for name, _ in details}
+def advice(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    """The advice of a message that is for such a text. names: of the text, and of conditions that hold."""
     kept = []
     for text in texts:
         conditions = _CONDITIONS.match(text)
         end = 0 if conditions is None else conditions.end()
         if all((asked["detail"] in names) is not bool(asked["without"]) for asked in _CONDITION.finditer(text, 0, end)):
-            kept.append(filled(text[end:], operator, key, details))
+            kept.append(filled(text[end:], names))
     return tuple(kept)

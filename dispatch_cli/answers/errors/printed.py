@@ -118,11 +118,7 @@ class PrintedTable(NamedTuple):
 
     def may_have(self, key: str) -> bool:
         """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
-        return self.lists(key) and key not in self.lines
-
-    def lists(self, key: str) -> bool:
-        """True if the first line names a key."""
-        return self.listed is not None and key in self.listed
+        return key in (self.listed or ()) and key not in self.lines
 
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:

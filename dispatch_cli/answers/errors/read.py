@@ -67,6 +67,12 @@ class ErrorText(NamedTuple):
     available_cut: bool = False
     earlier: bool = False
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names that sentences about it have: details, operator and key."""
+        own = {"op": self.operator, "key": self.key}
+        return {**dict(self.details), **{name: value for name, value in own.items() if value is not None}}
+
 
 _NAMED = r"(?:Error|Exception|Warning|Unsupported|Failed)[:(]"
 _NO_ERROR = re.compile(
