@@ -6,26 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.answers.findings.command_options import (
-    NO_CHECK_OPTIONS,
-    guards_of,
-    load_settings,
-    read_known,
-    refuse_bad_settings,
-    refused_baseline,
-)
+from dispatch_cli.answers.findings.command_options import NO_CHECK_OPTIONS, checked
 from dispatch_cli.cli.help import Command
-from dispatch_cli.cli.options import SourceOptions, load_state, source_options, warn_of_overrides
+from dispatch_cli.cli.options import SourceOptions, source_options, warn_of_overrides
 from dispatch_cli.cli.output import Output, output_options, refuse_input, say_written, write
 from dispatch_cli.cli.source_reading import source_arguments
-
-if TYPE_CHECKING:
-    from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.engine.state import State
 
 MOST_FILES = 500
 """Files that a page names; a tree of sources can have many thousands."""
@@ -77,7 +65,9 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
 
         base = bases.newest_for(source.universe)
         source, arguments = source._replace(bases=(base,)), (*arguments, "--base", base)
-    state, findings = _checked(source, out)
+    state, findings, _ = checked(source, NO_CHECK_OPTIONS)
+    if out.file is not None:
+        refuse_input(out.file)  # before the work
     warn_of_overrides(state, out.color)
     files, more = files_read("-" in source.files)
     folders = _folders((*arguments, *source.reading.include))
@@ -90,38 +80,6 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
     if out.file is not None:
         size = sum(map(len, chunks)) / 1_000_000
         say_written(out.file, f"{plural(len(state.dispatcher), 'operator')}, {size:.1f} MB")
-
-
-def _checked(source: SourceOptions, out: Output) -> tuple[State, FindingsReport]:
-    """The state, and what check-invariants finds in it.
-
-    Errors: CannotWrite where the page would take the place of a file of the state; InputError.
-    """
-    from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
-    from dispatch_cli.answers.findings.checked import checked_operators
-    from dispatch_cli.answers.findings.report import findings_report
-    from dispatch_cli.api import further_states
-    from dispatch_cli.checks.running.listing import Limits
-
-    settings, project = load_settings(NO_CHECK_OPTIONS, source.allow_outside)
-    guards = () if source.keys else guards_of(project, source.allow_outside)
-    source = source._replace(project=project)
-    state = load_state(source, guards)
-    if out.file is not None:
-        refuse_input(out.file)  # before the work
-    refuse_bad_settings(state, settings)
-    names, higher_order = checked_operators(state, bool(source.files))
-    entries, baseline = read_known(NO_CHECK_OPTIONS, project, source.allow_outside)
-    try:
-        findings = findings_report(
-            *(state, names, None, settings, None if entries is None else BaselineFilter(entries)),
-            higher_order=higher_order,
-            limits=Limits(),
-            further=further_states(state),
-        )
-    except BaselineError as error:
-        raise refused_baseline(NO_CHECK_OPTIONS, project, f"{baseline}: {error}") from None
-    return state, findings
 
 
 def _name_of(file: str, named: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,38 +11,21 @@ from dispatch_cli.answers.findings.command_options import (
     SEVERITIES,
     CheckOptions,
     append_step_summary,
-    check_line,
     check_options,
+    checked,
     full_option,
-    guards_of,
-    load_settings,
-    read_known,
-    refuse_bad_settings,
-    refused_baseline,
     say_outcome,
     step_summary_option,
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import (
-    OWN_OR_ALL,
-    SourceOptions,
-    chosen_of_both_kinds,
-    filter_option,
-    guarded_names,
-    load_state,
-    source_options,
-    warn_of_overrides,
-)
-from dispatch_cli.cli.output import FOR_CI, Output, output_options, progress_on, say_written, show, write, write_for_ci
+from dispatch_cli.cli.options import OWN_OR_ALL, SourceOptions, filter_option, source_options, warn_of_overrides
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write, write_for_ci
 from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.baseline import BaselineFilter
     from dispatch_cli.answers.findings.report import FindingsReport
-    from dispatch_cli.engine.state import State
-    from dispatch_cli.model.higher_order import HigherOrderOperator
-    from dispatch_cli.model.names import OperatorName
 
 
 @click.command("check-invariants", cls=Command)
@@ -77,43 +59,14 @@ def command(
     The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
     every machine-readable format contains the problems.
     """
-    settings, project = load_settings(options, source.allow_outside)
-    if source.keys and options.guards:
-        raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
-    guards = () if source.keys else (*guards_of(project, source.allow_outside), *options.guards)
-    state = load_state(source._replace(project=project), guards, ops)
-    names, higher_order = _chosen(state, ops, bool(source.files))
-    entries, baseline = read_known(options, project, source.allow_outside)
-    from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
-    from dispatch_cli.answers.findings.report import findings_report
-    from dispatch_cli.api import further_states
-    from dispatch_cli.checks.running.listing import Limits
     from dispatch_cli.model.names import Severity
 
-    refuse_bad_settings(state, settings)
-    guarded = guarded_names(names, higher_order) if ops else None
-    known = None if entries is None else BaselineFilter(entries, options.update_baseline)
-    limits = None if full else Limits()
-    try:
-        with progress_on(sys.stderr, check_line) as progress:
-            report = findings_report(
-                state,
-                names,
-                guarded,
-                settings,
-                known,
-                progress,
-                higher_order,
-                limits=limits,
-                further=further_states(state),
-            )
-    except BaselineError as error:
-        raise refused_baseline(options, project, f"{baseline}: {error}") from None
+    state, report, known = checked(source, options, ops, full)
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:
-        assert known is not None and baseline is not None, "--update-baseline needs a baseline"
-        _update(known, baseline, report)
+        assert known is not None, "--update-baseline needs a baseline"
+        _update(*known, report)
         raise click.exceptions.Exit(0)
     append_step_summary(report, step_summary)
     lowest = Severity.WARNING if severity is None else Severity(severity)
@@ -143,17 +96,6 @@ def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> Non
     entries = known.renewed(report.baseline)
     write(baseline_json(entries), baseline, kind="data", is_baseline=True)
     say_written(baseline, plural(sum(entries.values()), "finding"))
-
-
-def _chosen(
-    state: State, ops: tuple[str, ...], from_files: bool
-) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
-    """The operators to check: what --op chooses, or the files' own where these are laid over something, or all."""
-    if ops:
-        return chosen_of_both_kinds(state, ops)
-    from dispatch_cli.answers.findings.checked import checked_operators
-
-    return checked_operators(state, from_files)
 
 
 @click.command("checks", cls=Command)

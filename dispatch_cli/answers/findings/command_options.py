@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import as_sentence
-from dispatch_cli.cli.output import Output, refuse_input, say_written, with_parameters
+from dispatch_cli.cli.options import SourceOptions, as_sentence, chosen_of_both_kinds, guarded_names, load_state
+from dispatch_cli.cli.output import Output, progress_on, refuse_input, say_written, with_parameters
 from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.findings.baseline import Entry
+    from dispatch_cli.answers.findings.baseline import BaselineFilter, Entry
     from dispatch_cli.answers.findings.report import FindingsReport
     from dispatch_cli.checks.check import Check
     from dispatch_cli.engine.state import State
@@ -142,6 +143,42 @@ def _project_file(config: str | None) -> Path | None:
 
     file = find_project(Path.cwd())
     return None if file is None else Path(os.path.relpath(file))
+
+
+def checked(
+    source: SourceOptions, options: CheckOptions, ops: tuple[str, ...] = (), full: bool = False
+) -> tuple[State, FindingsReport, tuple[BaselineFilter, str] | None]:
+    """A run of the checks: the state, the findings, and the baseline with its file, if there is one.
+
+    ops: globs of operators; without any, the files' own where these are laid over something, or all. full: all findings
+    are listed. Errors: InputError, UsageError.
+    """
+    settings, project = load_settings(options, source.allow_outside)
+    if source.keys and options.guards:
+        raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
+    guards = () if source.keys else (*guards_of(project, source.allow_outside), *options.guards)
+    state = load_state(source._replace(project=project), guards, ops)
+    from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
+    from dispatch_cli.answers.findings.checked import checked_operators
+    from dispatch_cli.answers.findings.report import findings_report
+    from dispatch_cli.api import further_states
+    from dispatch_cli.checks.running.listing import Limits
+
+    names, higher_order = chosen_of_both_kinds(state, ops) if ops else checked_operators(state, bool(source.files))
+    entries, file = read_known(options, project, source.allow_outside)
+    refuse_bad_settings(state, settings)
+    known = None if entries is None or file is None else (BaselineFilter(entries, options.update_baseline), file)
+    try:
+        with progress_on(sys.stderr, check_line) as progress:
+            report = findings_report(
+                *(state, names, guarded_names(names, higher_order) if ops else None, settings),
+                *(None if known is None else known[0], progress, higher_order),
+                limits=None if full else Limits(),
+                further=further_states(state),
+            )
+    except BaselineError as error:
+        raise refused_baseline(options, project, f"{file}: {error}") from None
+    return state, report, known
 
 
 def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
