@@ -6,18 +6,21 @@ files to load, the universe. Each module is imported only where its words are as
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
+
+from dispatch_cli import bases, universes
+from dispatch_cli.model.text.suggest import starting
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from dispatch_cli.answers.resolve.call_words import Completion
     from dispatch_cli.model.universe import Universe
 
-    Items = list[CompletionItem[str]]
+Items = list[CompletionItem[str]]
 
 MAX_BYTES = 1 << 18
 """Files of declarations that are larger are not read for a completion."""
@@ -49,26 +52,22 @@ def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: st
     from dispatch_cli.model.universe import backend_keys
 
     universe = _universe(ctx)
-    return _plain(_starting([*universe.devices, *backend_keys(universe)], incomplete))
+    return _plain(starting([*universe.devices, *backend_keys(universe)], incomplete))
 
 
 def complete_tags(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The tags of the operators of the embedded state that the line chooses."""
-    from dispatch_cli import bases
-
     chosen = [base for base in ctx.params.get("bases") or () if base in bases.names()]
     base = bases.load(chosen[0] if chosen else bases.names()[0])
-    return _plain(_starting(sorted({tag for name in base.names for tag in base.listing(name).tags}), incomplete))
+    return _plain(starting(sorted({tag for name in base.names for tag in base.listing(name).tags}), incomplete))
 
 
 def complete_history(_ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Completions for ``history``: an operator of some embedded state, then a key of one."""
-    from dispatch_cli import bases
-
     versions = [bases.load(name) for name in bases.names()]
     if param.name == "key":
         keys = dict.fromkeys(key for base in versions for key in base.universe.keys_by_id)
-        return _plain(_starting(keys, incomplete))
+        return _plain(starting(keys, incomplete))
     return _parts(operator_segments(sorted({name for base in versions for name in base.names}), incomplete))
 
 
@@ -81,13 +80,13 @@ def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) 
 
 def complete_runtime_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys that have a slot in a table."""
-    return _plain(_starting(_universe(ctx).slots, incomplete))
+    return _plain(starting(_universe(ctx).slots, incomplete))
 
 
 def complete_registrable_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The keys at which a kernel can be registered."""
     universe = _universe(ctx)
-    return _plain(_starting((key for key in universe.keys_by_id if key in universe.parseable), incomplete))
+    return _plain(starting((key for key in universe.keys_by_id if key in universe.parseable), incomplete))
 
 
 def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -110,7 +109,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 
     words = [verdict.value for verdict in PROMISED]
     others = complete_contexts(ctx, param, incomplete)
-    return _plain(_starting(words, incomplete)) + [other for other in others if other.value not in words]
+    return _plain(starting(words, incomplete)) + [other for other in others if other.value not in words]
 
 
 def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -120,9 +119,9 @@ def complete_arguments(ctx: click.Context, _param: click.Parameter, incomplete: 
 
     name, equals, start = incomplete.partition("=")
     if not equals:
-        return _parts((f"{field}=", False) for field in _starting(Options._fields, name))
+        return _parts((f"{field}=", False) for field in starting(Options._fields, name))
     words = option_words(_universe(ctx), name) if name in Options._fields else ()
-    return _plain(_starting(words, start), before=f"{name}=")
+    return _plain(starting(words, start), before=f"{name}=")
 
 
 def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -131,14 +130,12 @@ def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
     before, comma, word = incomplete.rpartition(",")
     ids = [check.id for check in CHECKS]
-    return _plain(_starting([*ids, *(check.code for check in CHECKS)] if word else ids, word), before + comma)
+    return _plain(starting([*ids, *(check.code for check in CHECKS)] if word else ids, word), before + comma)
 
 
 def complete_bases(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The embedded states and overlays."""
-    from dispatch_cli import bases
-
-    return _plain(_starting((*bases.names(), *bases.overlay_names()), incomplete))
+    return _plain(starting((*bases.names(), *bases.overlay_names()), incomplete))
 
 
 def complete_sides(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
@@ -148,21 +145,19 @@ def complete_sides(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_universes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """The embedded universes, or files."""
-    from dispatch_cli import universes
-
-    return _plain(_starting(universes.names(), incomplete)) or complete_files(ctx, param, incomplete)
+    return _plain(starting(universes.names(), incomplete)) or complete_files(ctx, param, incomplete)
 
 
 def complete_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The numbers of the rules."""
-    return _plain(_starting(map(str, range(1, 11)), incomplete))
+    return _plain(starting(map(str, range(1, 11)), incomplete))
 
 
 def complete_reports(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The reports that have a JSON Schema."""
     from dispatch_cli.cli.report_schemas import report_types
 
-    return _plain(_starting(report_types(), incomplete))
+    return _plain(starting(report_types(), incomplete))
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, _incomplete: str) -> Items:
@@ -204,8 +199,6 @@ def _segment(name: str, length: int) -> str:
 
 def _operators(ctx: click.Context) -> list[str]:
     """The names of the operators of what the line loads: files, states, or the newest state."""
-    from dispatch_cli import bases, universes
-
     chosen = [base for base in ctx.params.get("bases") or () if base in bases.names()]
     # click leaves the arguments over where the line ends with an option that lacks its value
     given = ctx.params.get("files") or ctx.args
@@ -225,34 +218,20 @@ def _operators(ctx: click.Context) -> list[str]:
 
 
 def _is_small(file: str) -> bool:
-    import os
-
     return os.path.isfile(file) and os.path.getsize(file) <= MAX_BYTES  # noqa: PTH113, PTH202
 
 
 def _universe(ctx: click.Context) -> Universe:
     """The universe that the line chooses. Errors: UniverseError, after which nothing is completed."""
-    from dispatch_cli import universes
-
     base = next((base_name for base_name in ctx.params.get("bases") or () if base_name in universes.names()), None)
     return universes.load(ctx.params.get("universe") or base or universes.default_name())
 
 
-def _starting(words: Iterable[str], start: str) -> list[str]:
-    from dispatch_cli.model.text.suggest import starting
-
-    return starting(words, start)
-
-
 def _plain(words: Iterable[str], before: str = "", kind: str = "plain") -> Items:
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(before + word, kind) for word in words]
 
 
 def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
 
 

@@ -35,7 +35,9 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
     if out.file is not None:
         # what was not read yet must not be replaced either
         start()
-        for word in _without(argv, out.file):
+        words = [*reversed(argv)]
+        words.remove(out.file)  # the last that is the file of the answer
+        for word in words:
             note(word)
     problems = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
     try:
@@ -46,14 +48,6 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
                 show(ProblemsReport(problems), out)
     except CannotWrite as failed:
         _show(failed)
-
-
-def _without(words: Sequence[str], word: str) -> list[str]:
-    """The words but for the last that is *word*."""
-    left = list(words)
-    if word in left:
-        del left[len(left) - 1 - left[::-1].index(word)]
-    return left
 
 
 def _show(error: click.ClickException) -> None:
