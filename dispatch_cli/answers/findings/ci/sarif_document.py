@@ -50,15 +50,13 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
 
 def _unlisted(rest: UnlistedFindings, position: int, root: Path) -> dict[str, Any]:
     """Findings that are not listed, as a notification."""
-    result: dict[str, Any] = {
+    return {
         "associatedRule": {"id": rest.check, "index": position},
         "level": LEVELS[rest.severity],
         "message": _message(unlisted_sentence(rest)),
         "properties": {"findings": rest.findings},
+        **_locations(rest.span, root),
     }
-    if rest.span is not None and _is_shown(rest.span):
-        result["locations"] = [{"physicalLocation": _physical(rest.span, root)}]
-    return result
 
 
 def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
@@ -122,14 +120,9 @@ def _result(reported: Sequence[ReportedFinding], position: int, root: Path) -> d
         "locations": [location] if (location := _location(group, root)) else [],
         "partialFingerprints": {"dispatchCliFinding/v1": reported[0].fingerprint},
     }
-    related = list(_related(dict.fromkeys(note for finding in group for note in finding.related), root))
-    if related:
-        result["relatedLocations"] = related
-    if len(group) == 1:
-        result["properties"] = _properties(group[0])
-    else:
-        result["properties"] = {"findings": [_properties(item) | {"message": _text(item.message)} for item in group]}
-    return result
+    each = [_properties(item) | {"message": _text(item.message)} for item in group]
+    result |= _related(dict.fromkeys(note for finding in group for note in finding.related), root)
+    return {**result, "properties": _properties(group[0]) if len(group) == 1 else {"findings": each}}
 
 
 def _properties(finding: Finding) -> dict[str, Any]:
@@ -151,26 +144,23 @@ def _location(group: Sequence[Finding], root: Path) -> dict[str, Any]:
 
 
 def _notification(problem: Problem, root: Path) -> dict[str, Any]:
-    entry: dict[str, Any] = {"descriptor": {"id": problem.code}, "level": "error", "message": _problem_message(problem)}
-    if problem.span is not None and _is_shown(problem.span):
-        entry["locations"] = [{"physicalLocation": _physical(problem.span, root)}]
-    return entry
+    entry = {"descriptor": {"id": problem.code}, "level": "error", "message": _problem_message(problem)}
+    return {**entry, **_locations(problem.span, root)}
 
 
 def _problem_result(problem: Problem, position: int, root: Path) -> dict[str, Any]:
     assert problem.span is not None, "only problems with a place are results"
     identity = json.dumps([problem.code, relative_path(problem.span.file, root), problem.message])
-    result: dict[str, Any] = {
+    return {
         "ruleId": INPUT,
         "ruleIndex": position,
         "level": "error",
         "message": _problem_message(problem),
-        "locations": [{"physicalLocation": _physical(problem.span, root)}],
+        **_locations(problem.span, root),
         "partialFingerprints": {"dispatchCliProblem/v1": fingerprint(identity)},
         "properties": {"code": problem.code},
+        **_related(problem.related, root),
     }
-    related = list(_related(problem.related, root))
-    return {**result, "relatedLocations": related} if related else result
 
 
 def _problem_message(problem: Problem) -> dict[str, str]:
@@ -182,10 +172,18 @@ def _is_shown(span: Span | None) -> bool:
     return span is not None and span.file != STANDARD_INPUT
 
 
-def _related(related: Iterable[Related], root: Path) -> Iterator[dict[str, Any]]:
-    shown = [note for note in related if _is_shown(note.span)]
-    for number, note in enumerate(shown):
-        yield {"id": number, "physicalLocation": _physical(note.span, root), "message": _message(note.message)}
+def _related(related: Iterable[Related], root: Path) -> dict[str, Any]:
+    shown = enumerate(note for note in related if _is_shown(note.span))
+    places = [
+        {"id": number, "physicalLocation": _physical(note.span, root), "message": _message(note.message)}
+        for number, note in shown
+    ]
+    return {"relatedLocations": places} if places else {}
+
+
+def _locations(span: Span | None, root: Path) -> dict[str, Any]:
+    """The field of a place; none where nobody can see it."""
+    return {"locations": [{"physicalLocation": _physical(span, root)}]} if span is not None and _is_shown(span) else {}
 
 
 def _physical(span: Span, root: Path) -> dict[str, Any]:
