@@ -137,7 +137,7 @@ def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
             yield (None if entry.span is None else entry.span._replace(line=1, column=1)), entry.origin
 
 
-def inherited_lines(origins: Iterable[tuple[Span | None, Origin]]) -> list[str]:
+def inherited(origins: Iterable[tuple[Span | None, Origin]]) -> list[Paragraph]:
     """Origins, in words, of files that the user did not name, and of states that no file of the user itself extends."""
     names: dict[str, Origin] = {}
     for span, origin in origins:
@@ -145,11 +145,8 @@ def inherited_lines(origins: Iterable[tuple[Span | None, Origin]]) -> list[str]:
             names[span.file] = origin
         elif origin.state is not None and len(origin.through) > 1:
             names[origin.state] = origin
-    return [f"{name}: through {_extends(origin.through)}" for name, origin in names.items()]
-
-
-def _extends(through: tuple[Span, ...]) -> str:
-    return ", ".join(f"extends of {span}" for span in reversed(through))
+    ways = {name: ", ".join(f"extends of {span}" for span in reversed(names[name].through)) for name in names}
+    return [Paragraph(Run(f"{name}: through {way}", Tone.DIM)) for name, way in ways.items()]
 
 
 MOST_FILES_NAMED = 3

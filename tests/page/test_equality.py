@@ -32,7 +32,7 @@ from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.texts import ShownKernel
 from dispatch_cli.render.document import Block, Column, Inline, Run, TableBlock, runs_of
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.words import inherited_lines, keys_label, origins_of, place_cell
+from dispatch_cli.render.words import inherited, keys_label, origins_of, place_cell
 from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
@@ -74,8 +74,8 @@ def below_rows(state: State, table: OperatorTable) -> Sequence[Block]:
     report = table_report(state, [OperatorName.parse(table.operator)])
     blocks = [*document(report, universe=state.dispatcher.universe)]
     rows = next(at for at, block in enumerate(blocks) if isinstance(block, TableBlock))
-    inherited = inherited_lines(dict.fromkeys(origins_of(table, *table.entries)))
-    return blocks[rows + 1 : len(blocks) - len(inherited)]
+    lines = inherited(dict.fromkeys(origins_of(table, *table.entries)))
+    return blocks[rows + 1 : len(blocks) - len(lines)]
 
 
 def codes(table: OperatorTable) -> list[list[str]]:

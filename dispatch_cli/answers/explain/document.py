@@ -40,7 +40,7 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.words import (
-    inherited_lines,
+    inherited,
     keys_label,
     over_label,
     place_cell,
@@ -119,7 +119,7 @@ def reasons(report: ExplainReport, what: SlotExplanation) -> Iterator[Block]:
         yield Gap()
         yield TableBlock(REGISTRATIONS, what.registrations)
     origins = [(report.span, report.origin), *((row.span, row.origin) for row in what.registrations)]
-    yield from (Paragraph(Run(line, Tone.DIM)) for line in inherited_lines(origins))
+    yield from inherited(origins)
 
 
 def around(what: SlotExplanation) -> Iterator[Block]:

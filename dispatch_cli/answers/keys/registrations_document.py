@@ -21,7 +21,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import inherited_lines, kernel_runs, origins_of, over_label, place_cell, plural
+from dispatch_cli.render.words import inherited, kernel_runs, origins_of, over_label, place_cell, plural
 
 MANY = 24
 """Operators at one key that are listed, unless all are asked for; the others are counted."""
@@ -34,8 +34,8 @@ def document(report: KeyRegistrationsReport, full: bool = False) -> Iterator[Blo
             yield from _key(key, full)
     yield from _empty([key for key in report.keys if not key.kernels])
     origins = dict.fromkeys(origins_of(*(row for key in report.keys for row in key.kernels)))
-    if lines := inherited_lines(origins):
-        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+    if lines := inherited(origins):
+        yield from lines
         yield Gap()
     keys = "this key" if len(report.keys) == 1 else "these keys"
     over = over_label(report)

@@ -43,7 +43,7 @@ from dispatch_cli.render.words import (
     aside_lines,
     count_cell,
     fallthrough_text,
-    inherited_lines,
+    inherited,
     keys_label,
     origins_of,
     place_cell,
@@ -85,7 +85,7 @@ class Rows(Enum):
 def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDED) -> Iterator[Block]:
     """Each operator's table; then through what files came that the user did not name."""
     autograd_keys = frozenset(universe.covered_by("Autograd"))
-    inherited: dict[tuple[Span | None, Origin], None] = {}
+    origins: dict[tuple[Span | None, Origin], None] = {}
     between = False
     for table in report.operators:
         if between:
@@ -99,12 +99,12 @@ def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDE
         else:
             yield from _rows(table, unfolded(table.entries))
         yield from stale_note(table)
-        inherited |= dict.fromkeys(origins_of(table, *table.entries))
+        origins |= dict.fromkeys(origins_of(table, *table.entries))
     if not between and not report.higher_order_operators:
         yield Paragraph(Run(f"No operators ({report.universe})", Tone.DIM))
-    if lines := inherited_lines(inherited):
+    if lines := inherited(origins):
         yield Gap()
-        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+        yield from lines
     if report.higher_order_operators:
         from dispatch_cli.answers.table.higher_order_document import tables as higher_order_tables
 

@@ -30,7 +30,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
-    inherited_lines,
+    inherited,
     kernel_runs,
     origins_of,
     over_label,
@@ -47,7 +47,7 @@ _CAPTURED = (
 def document(report: RegistrationsReport) -> Iterator[Block]:
     """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
     kernels = overridden = dangling = count = 0
-    inherited: dict[tuple[Span | None, Origin], None] = {}
+    origins: dict[tuple[Span | None, Origin], None] = {}
     for operator in report.operators:
         yield from _operator(operator)
         yield Gap()
@@ -55,16 +55,16 @@ def document(report: RegistrationsReport) -> Iterator[Block]:
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
-        inherited |= dict.fromkeys(origins_of(operator, *operator.kernels))
+        origins |= dict.fromkeys(origins_of(operator, *operator.kernels))
     if report.fallbacks:
         yield Paragraph("Backend fallbacks, for all operators", kind=ParagraphKind.SECTION)
         yield Gap()
         yield TableBlock(FALLBACK_COLUMNS, report.fallbacks)
         yield Gap()
-        inherited |= dict.fromkeys(origins_of(*report.fallbacks))
+        origins |= dict.fromkeys(origins_of(*report.fallbacks))
     yield from _higher_order(report)
-    if lines := inherited_lines(inherited):
-        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+    if lines := inherited(origins):
+        yield from lines
         yield Gap()
     parts = [plural(count, "operator"), plural(kernels, "kernel")]
     if report.higher_order_operators:
@@ -256,9 +256,9 @@ def fallbacks_document(report: BackendFallbacksReport) -> Iterator[Block]:
     if report.fallbacks:
         yield Gap()
         yield TableBlock(FALLBACK_COLUMNS, report.fallbacks)
-    if lines := inherited_lines(dict.fromkeys(origins_of(*report.fallbacks))):
+    if lines := inherited(dict.fromkeys(origins_of(*report.fallbacks))):
         yield Gap()
-        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+        yield from lines
 
 
 def _fallback_kernel(row: BackendFallback, short: bool) -> Inline:
