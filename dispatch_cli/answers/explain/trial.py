@@ -186,18 +186,14 @@ def kernel_of(edit: Edit, dispatcher: Dispatcher) -> Kernel:
         case Function.FALLTHROUGH:
             return Kernel("fallthrough", "fallthrough", fallthrough=True)
         case Function.SAME if edit.source is not None and edit.operator is not None:
-            return _kernel_at(dispatcher, edit.operator, edit.source) or Kernel("")
+            registration = dispatcher.operator(edit.operator).active(edit.source)
+            return Kernel("") if registration is None else registration.kernel
         case Function.FALLBACK:
             return dispatcher.fallbacks[edit.key].kernel
         case Function.FAKE:
             return Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
         case _:
             return Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
-
-
-def _kernel_at(dispatcher: Dispatcher, name: OperatorName, key: str) -> Kernel | None:
-    registration = dispatcher.operator(name).active(key)
-    return None if registration is None else registration.kernel
 
 
 def _serious(view: View, checks: Iterable[Check]) -> Iterator[Finding]:

@@ -26,14 +26,17 @@ class KeyKind(Enum):
 
 
 def kind_of(universe: Universe, key: str) -> KeyKind | None:
-    """Kind of *key* in *universe*; None when it is no key there."""
+    """Kind of *key* in *universe*, as ``CPUBit`` a backend component; None when it is no key there."""
     if key == UNDEFINED:
         return KeyKind.UNDEFINED
     if key in universe.slot:
         return KeyKind.RUNTIME
     if key in universe.aliases:
         return KeyKind.ALIAS
-    return KeyKind.FUNCTIONALITY if key in universe.ids else None
+    if key in universe.ids:
+        return KeyKind.FUNCTIONALITY
+    is_backend = key.endswith(COMPONENT) and key.removesuffix(COMPONENT) in universe.backends
+    return KeyKind.BACKEND if is_backend else None
 
 
 class Filler(NamedTuple):
@@ -102,19 +105,10 @@ class KeyReport:
     default: ThreadDefault
 
 
-def is_key(universe: Universe, name: str) -> bool:
-    """True if *name* is a key, a functionality or, as ``CPUBit``, a backend component."""
-    return kind_of(universe, name) is not None or name.removesuffix(COMPONENT) in _components(universe, name)
-
-
-def _components(universe: Universe, name: str) -> tuple[str, ...]:
-    return universe.backends if name.endswith(COMPONENT) else ()
-
-
 def key_report(universe: Universe, key: str) -> KeyReport:
-    """Report on *key*, which `is_key` knows."""
-    layout = layout_of(universe)
-    kind = kind_of(universe, key) or KeyKind.BACKEND
+    """Report on *key*, which `kind_of` knows."""
+    layout, kind = layout_of(universe), kind_of(universe, key)
+    assert kind is not None, f"{universe.name} has no key {key}"
     functionality, backend = _parts(universe, key, kind)
     precedence = next((step for step in PRECEDENCE if step.alias == key), None)
     registrable = kind in (KeyKind.RUNTIME, KeyKind.ALIAS)
@@ -217,7 +211,7 @@ class KeySetReport:
 def key_answer(universe: Universe, expression: str) -> KeyReport | KeySetReport:
     """The report of a key, or of the key set that an expression means. Errors: InputError."""
     name = universe.key_named(expression.strip())
-    return key_report(universe, name) if is_key(universe, name) else key_set_report(evaluate(universe, name))
+    return key_report(universe, name) if kind_of(universe, name) else key_set_report(evaluate(universe, name))
 
 
 def key_set_report(expression: KeyExpression) -> KeySetReport:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import OWN, Origin, Span
@@ -131,14 +131,7 @@ class PythonKernelRow(NamedTuple):
     when: str | None = None
 
 
-class HasKey(Protocol):
-    """A row about one slot."""
-
-    @property
-    def key(self) -> str: ...
-
-
-Row = TypeVar("Row", bound=HasKey)
+Row = TypeVar("Row", bound=SlotRow)
 
 
 class KeyRuns(tuple[tuple[str, ...], ...]):

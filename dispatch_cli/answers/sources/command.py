@@ -152,17 +152,10 @@ def schema_command(report: str | None, file: str | None) -> None:
     """
     import json
 
-    write(
-        [json.dumps(_of_declarations() if report is None else _of_report(report), indent=2) + "\n"],
-        file,
-        kind="data",
-    )
-
-
-def _of_declarations() -> dict[str, Any]:
     from dispatch_cli.declarations.formats.json_schema import json_schema
 
-    return json_schema()
+    schema = json_schema() if report is None else _of_report(report)
+    write([json.dumps(schema, indent=2) + "\n"], file, kind="data")
 
 
 def _of_report(name: str) -> dict[str, Any]:

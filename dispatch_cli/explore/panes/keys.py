@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from dispatch_cli.answers.keys import document as keys_documents
 from dispatch_cli.answers.keys import key_document as key_documents
 from dispatch_cli.answers.keys import registrations_document
-from dispatch_cli.answers.keys.key import is_key, key_report
+from dispatch_cli.answers.keys.key import key_report, kind_of
 from dispatch_cli.answers.keys.registrations import KeyRegistrationsReport, RegisteredKernel, key_registrations_report
 from dispatch_cli.answers.keys.report import UniverseReport, universe_report
 from dispatch_cli.explore.answers.call import answer_of_keys
@@ -120,7 +120,7 @@ def keys_answer(session: Session) -> PaneAnswer:
 def key_answer(session: Session, key: str) -> PaneAnswer | None:
     """One key in detail; None where there is none of that name."""
     universe = session.state.dispatcher.universe
-    return answer_of_keys(session, key_report(universe, key), (key,)) if is_key(universe, key) else None
+    return answer_of_keys(session, key_report(universe, key), (key,)) if kind_of(universe, key) else None
 
 
 def registered_answer(session: Session, key: str) -> PaneAnswer | None:
