@@ -36,7 +36,8 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
         # what was not read yet must not be replaced either
         start()
         words = [*reversed(argv)]
-        words.remove(out.file)  # the last that is the file of the answer
+        if out.file in words:
+            words.remove(out.file)  # the last one
         for word in words:
             note(word)
     problems = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
