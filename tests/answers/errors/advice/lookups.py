@@ -71,7 +71,7 @@ untried("wrong-gradients", "Compare the sizes of the input and the weights", "ne
 untried("inference-tensor", "If no line of the program changes it", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
-untried("not-built", "For a backend of your own: load its C++ library first", "needs a backend in C++")
+untried("not-built", "A backend of your own registers a device guard", "needs a backend in C++")
 untried("imported-again", "Install the torchvision that belongs", "needs two builds")
 untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("other-version", "If a newer PyTorch saved it", "needs two builds")
