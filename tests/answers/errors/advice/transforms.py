@@ -279,7 +279,7 @@ def function_without_static_methods(advice):
     (New.apply if advice else Old())(torch.ones(2))
 
 
-@tries("under-vmap", "Map the gradient", "torch.autograd.grad outside of vmap", "map over its `grad_outputs` only")
+@tries("under-vmap", "Map the gradient", "torch.autograd.grad outside", "map `grad_outputs` only")
 def gradient_of_mapped_results(advice):
     old_vmap, gradient = torch._vmap_internals._vmap, torch.autograd.grad
     batch, x = torch.eye(2), torch.ones(2, requires_grad=True)
