@@ -105,7 +105,9 @@ HOLES = {
     "cpp_api": r"\n?\s{0,8}\b(?:(?:at|c10|torch|caffe2)::\w|AT_(?:CHECK(?P<check>)|ERROR|ASSERT)|THC|TORCH_LIBRARY)",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
-    # what the compiler of TorchScript prints; behind a place that its interpreter prints comes the error
+    # a place that TorchScript marks in a source, and not in a saved file; behind one of its interpreter comes the error
+    "own_file": rf"{QUOTE}(?!code/__)[^\"\n]{{1,300}}{QUOTE}",
+    "place": r"\d{1,9}\n(?:(?!File )[\s\S]){1,1500}?~",
     "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
