@@ -21,8 +21,8 @@ _OF_PYTORCH = (
 """Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
 _OF_PYTHON = r"(?:(?=\w{0,12}(?:THP|pybind11))(?P<of_python>))?"
 """Of these, the names in libtorch_python."""
-_OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)"
-_NEW_STRING = r"(?=\w{1,1000}(?:7__cxx11|B5cxx11))"
+_OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)(?P<old_abi>)"
+_STRING = rf"(?:{_OLD_STRING}|(?=\w{{1,1000}}(?:7__cxx11|B5cxx11))(?P<new_abi>))"
 """``std::string`` of the C++ ABI before GCC 5, and of the newer one, ``std::__cxx11::basic_string``."""
 _OF_IT = r"(?:[ :][^'\"\n]{0,100})?"
 _NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
@@ -93,13 +93,14 @@ HOLES = {
     "not_saved": r"(?!\s*Serialized)",
     "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
-    "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin)))",
+    "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin))"
+    r"|MultiScaleDeformableAttention)",
     # modules and names of torch that a program uses
-    "torch_module": r"(?P<module>torch\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)"
+    "torch_module": r"(?P<module>torch(?:vision|audio)?\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)"
     r"|(?:\.\w{1,60}\b){0,6}))",
     "library_module": r"(?P<module>torch\.library)",
     "backend_module": r"(?P<module>torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt))[\w.]{0,60}",
-    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|\w{{1,100}}))",
+    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|functional_tensor\b(?P<vision>)|\w{{1,100}}))",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     "cpp_api": r"\n?\s{0,8}\b(?:(?:at|c10|torch|caffe2)::\w|AT_(?:CHECK(?P<check>)|ERROR|ASSERT)|THC|TORCH_LIBRARY)",
@@ -174,7 +175,7 @@ HOLES = {
     "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
     r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File )|\s*\Z)))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
-    "symbol": rf"(?:{_OLD_STRING}(?P<old_abi>)|{_NEW_STRING}(?P<new_abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
+    "symbol": rf"(?:{_STRING}(?P<abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for

@@ -54,7 +54,7 @@ def function_with_other_arguments(advice):
     torch.ops.load_library(build("mine", CALLER, HELPER if advice else HELPER.replace("const ", "")))
 
 
-@tries("undefined-symbol", "Install a build of the extension for the installed PyTorch", "build it again", needs="g++")
+@tries("undefined-symbol", "Install its build for the installed PyTorch", "build it again", needs="g++")
 def function_of_another_pytorch(advice):
     in_new_folder()
     name = "get_num_threads" if advice else "get_number_of_threads"
@@ -62,7 +62,7 @@ def function_of_another_pytorch(advice):
     torch.ops.load_library(build("mine", source, options=(f"-L{LIBRARIES}", "-ltorch_cpu")))
 
 
-@tries("undefined-symbol", "compile the extension with `-D_GLIBCXX_USE_CXX11_ABI=1`", needs="g++")
+@tries("undefined-symbol", "or compile with `-D_GLIBCXX_USE_CXX11_ABI=", needs="g++")
 def string_of_the_old_abi(advice):
     in_new_folder()
     source = """#include <string>
