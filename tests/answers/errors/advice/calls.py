@@ -56,14 +56,9 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries(
-    "mixed-dtypes",
-    "convert their arguments, `x.float()`",
-    "switch it off there",
-    "for a torch.autograd.Function",
-)
+@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` and `custom_bwd`")
 def function_under_autocast(advice):
-    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "Function" in advice else {})
+    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
 
     class Written(torch.autograd.Function):
         @staticmethod
