@@ -163,6 +163,7 @@ def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str,
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
+        "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
         "operator": "name" in details and _defines(state.dispatcher.names(), f"aten::{details['name']}"),
     }

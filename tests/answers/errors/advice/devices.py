@@ -140,8 +140,8 @@ def attention_of_several_dtypes(advice):
     torch.nn.functional.scaled_dot_product_attention(query, key, key)
 
 
-untried("no-dtype", "let Intel's driver emulate float64", "needs a GPU of Intel")
-untried("no-stub", "Take the libraries of another CUDA out of LD_LIBRARY_PATH", "needs a GPU")
+untried("no-dtype", "let Intel's driver emulate it", "needs a GPU of Intel")
+untried("no-stub", "Take other CUDA libraries out of LD_LIBRARY_PATH", "needs a GPU")
 untried("no-stub", "Install the vendor's software", BACKEND)
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")

@@ -244,18 +244,12 @@ def module_on_meta(advice):
     layer(torch.ones(2))
 
 
-@tries(
-    "mixed-devices",
-    "call `module.to_empty(device='cpu')`, and load the weights",
-    "move the other tensors to meta too, `x.to('meta')`",
-    "Create new tensors on the device of an argument",
-)
+@tries("mixed-devices", "Without an offload: `module.to_empty", "Create new tensors on the device of an argument")
 def meta_beside_cpu(advice):
     x, layer = torch.ones(2), torch.nn.LayerNorm(2, device="meta")
     if "to_empty" in advice:
         layer.to_empty(device="cpu").load_state_dict(torch.nn.LayerNorm(2).state_dict())
-    elif "to('meta')" in advice:
-        x = x.to("meta")
+        torch.add(x.to("meta"), torch.ones(2, device="meta"))
     other = torch.ones(2, device=x.device) if "argument" in advice else layer.weight
     torch.add(x, other)
 

@@ -65,6 +65,7 @@ def batch_of_products(advice):
     torch.bmm(x, y.float() if advice else y)
 
 
+untried("mixed-devices", "An offload of accelerate", "needs accelerate")
 untried("no-device-module", "Move the tensor to the group's device", GPU)
 untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
