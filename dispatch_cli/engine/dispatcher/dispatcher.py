@@ -55,7 +55,9 @@ class Dispatcher:
     ) -> None:
         self.universe = universe
         self.has_core_fallbacks = core_fallbacks
-        self.layout: KeyLayout = layout_of(universe, () if base is None else base.incomplete)
+        incomplete = () if base is None else base.incomplete
+        # of a complete state the one that key sets have
+        self.layout: KeyLayout = layout_of(universe, incomplete) if incomplete else layout_of(universe)
         self._registry = Registry(self.layout)
         self._without = frozenset(without)
         if core_fallbacks:
