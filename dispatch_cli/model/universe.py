@@ -311,6 +311,7 @@ def _renamed(universe: Universe, backend: str) -> Universe:
     return Universe(**{**fields, "devices": named})
 
 
+@lru_cache(maxsize=4096)
 def autograd_key_of(universe: Universe, key: str) -> str | None:
     """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
 
