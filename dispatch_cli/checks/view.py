@@ -7,7 +7,7 @@ operators only where it found something. Nothing here takes an operator in from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -276,17 +276,11 @@ class View(Files):
         text = self.schema_text(name)
         return None if text is None or self.is_unknown(name) else schema_text_returns_tensors(text)
 
-    def python_keys(self, name: OperatorName) -> tuple[str, ...]:
-        """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap.
-
-        They are in the order of the enum, whatever the order in which the kernels were registered.
-        """
-        captured = self.state.captured_python_kernels(str(name))
-        declared = self.state.declared_python_kernels.get(name, ())
-        if not (captured or declared):
-            return ()
-        keys = {*captured, *(kernel.dispatch_key for kernel in declared)}
-        return tuple(sorted(keys, key=self.universe.ids.__getitem__))
+    def python_keys(self, name: OperatorName) -> Set[str]:
+        """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap."""
+        captured = self.state.captured_python_kernels(str(name)).keys()
+        declared = self.state.declared_python_kernels.get(name)
+        return captured | {kernel.dispatch_key for kernel in declared} if declared else captured
 
     # what the files say
 

@@ -226,7 +226,7 @@ def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     dispatcher = state.dispatcher
     kernels = {kernel.dispatch_key: kernel for kernel in state.python_kernels(name)}
     decision = python_table.decisions(dispatcher, name, kernels)[dispatcher.universe.slot[key]]
-    divergences = python_table.divergences(dispatcher, name, kernels)
+    divergences = python_table.divergences(dispatcher, dispatcher.shape(name)[0], kernels)
     chosen = python_table.chosen_key(key, decision)
     function = kernels.get(chosen) if chosen is not None else None
     is_cpp = chosen is not None and function is None

@@ -37,11 +37,11 @@ as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.finding_parts import MAX_NAMED, keys_text
-from dispatch_cli.checks.view import View
+from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.python.table import Divergence, Reason, divergences
 from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
 from dispatch_cli.model.declarations import Registrant
@@ -60,11 +60,12 @@ def find(view: View) -> Iterator[Finding]:
         for name in pattern.operators:
             python = view.python_keys(name)
             if nested or any(not bit_of[key] & pattern.registered for key in python):
-                yield from _of_operator(view, name, python)
+                yield from _of_operator(view, name, pattern, python)
 
 
-def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Iterator[Finding]:
-    differences = [slot for slot in divergences(view.dispatcher, name, python) if slot.python.source not in python]
+def _of_operator(view: View, name: OperatorName, pattern: Pattern, python: Set[str]) -> Iterator[Finding]:
+    every = divergences(view.dispatcher, pattern.registered, python)
+    differences = [slot for slot in every if slot.python.source not in python]
     if not differences:
         return
     written = set(view.written_keys(name))

@@ -32,7 +32,8 @@ class Reason(Enum):
 class Divergence(NamedTuple):
     """A slot at which C++ and Python choose different keys.
 
-    because: the keys whose kernels make the difference.
+    because: the keys whose kernels make the difference; of Python kernels, those without any one of which the slot
+    would be decided otherwise, or all where none is like that.
     """
 
     key: str
@@ -108,46 +109,35 @@ def chosen_key(key: str, decision: Decision) -> str | None:
     return key if decision.rule is Rule.FALLBACK else decision.source
 
 
-def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> Iterator[Divergence]:
+def divergences(dispatcher: Dispatcher, registered: int, python_keys: Iterable[str] = ()) -> tuple[Divergence, ...]:
     """The slots at which Python chooses another key than the C++ table, in table order.
 
-    Errors: Refused for an unknown operator; one of a base is not taken in for that.
+    registered: bits of the keys with a kernel in C++ (`Dispatcher.shape`).
     """
     layout = dispatcher.layout
-    registered, _ = dispatcher.shape(name)
-    return iter(_divergences(layout, registered, _bits(layout, python_keys), dispatcher.fallback_bits))
+    return _divergences(layout, registered, _bits(layout, python_keys), dispatcher.fallback_bits)
 
 
 @lru_cache(maxsize=8192)
 def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: int) -> tuple[Divergence, ...]:
     """The divergences of all operators that have kernels at the same keys."""
     divergences = []
-    slots = layout.universe.slots
+    by_python, kernels = layout.python, layout.keys_in(python)
     in_cpp = plan(layout, registered, fallbacks).decisions
-    ours = plan(layout.python, registered | python, fallbacks).decisions
-    rules_alone = ours if not python else plan(layout.python, registered, fallbacks).decisions
-    for slot, (key, theirs) in enumerate(zip(slots, in_cpp, strict=True)):
-        if _same(theirs, ours[slot]) or Rule.NOT_KNOWN in (theirs.rule, ours[slot].rule):
+    in_python = plan(by_python, registered | python, fallbacks).decisions
+    rules_alone = plan(by_python, registered, fallbacks).decisions
+    for slot, (key, theirs, ours) in enumerate(zip(layout.universe.slots, in_cpp, in_python, strict=True)):
+        if _same(theirs, ours) or Rule.NOT_KNOWN in (theirs.rule, ours.rule):
             continue
-        if _same(rules_alone[slot], ours[slot]):
-            because = layout.keys_in(ours[slot].blockers)
-            divergences.append(Divergence(key, theirs, ours[slot], Reason.NESTED_RULE, because))
-        else:
-            because = _needed(layout, registered, python, fallbacks, slot)
-            divergences.append(Divergence(key, theirs, ours[slot], Reason.PYTHON_KERNEL, because))
+        if _same(rules_alone[slot], ours):
+            divergences.append(Divergence(key, theirs, ours, Reason.NESTED_RULE, layout.keys_in(ours.blockers)))
+            continue
+        without = ((kernel, registered | python & ~layout.registered_bit[kernel]) for kernel in kernels)
+        needed = [
+            kernel for kernel, bits in without if not _same(plan(by_python, bits, fallbacks).decisions[slot], ours)
+        ]
+        divergences.append(Divergence(key, theirs, ours, Reason.PYTHON_KERNEL, tuple(needed) or kernels))
     return tuple(divergences)
-
-
-def _needed(layout: KeyLayout, registered: int, python: int, fallbacks: int, slot: int) -> tuple[str, ...]:
-    """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
-    now = plan(layout.python, registered | python, fallbacks).decisions[slot]
-    kernels = layout.keys_in(python)
-    needed = []
-    for key in kernels:
-        without = registered | python & ~layout.registered_bit[key]
-        if not _same(plan(layout.python, without, fallbacks).decisions[slot], now):
-            needed.append(key)
-    return tuple(needed) or kernels
 
 
 def _same(decision: Decision, other: Decision) -> bool:

@@ -51,7 +51,7 @@ def test_divergences_are_where_the_answers_differ(version: str) -> None:
         entries = dispatcher.table(name).values()
         cpp = [resolve_answer(entry.key, entry.decision) for entry in entries]
         expected = [key for key, ours, theirs in zip(slots, cpp, recording["rows"][row], strict=True) if ours != theirs]
-        divergences = list(python_table.divergences(dispatcher, name, python_keys))
+        divergences = python_table.divergences(dispatcher, dispatcher.shape(name)[0], python_keys)
         # A fallback is at the slot's own key, and so is a kernel of its own: C++ and Python can differ in that.
         own = [
             divergence.key
@@ -75,6 +75,6 @@ def dispatcher_with(*keys: str) -> Dispatcher:
 def test_python_kernels_that_stand_in_for_one_another() -> None:
     """Without any one of them the math kernel would still be taken away: both are named."""
     dispatcher = dispatcher_with("CompositeImplicitAutograd")
-    divergences = list(python_table.divergences(dispatcher, NAME, ["SparseCPU", "SparseCUDA"]))
+    divergences = python_table.divergences(dispatcher, dispatcher.shape(NAME)[0], ["SparseCPU", "SparseCUDA"])
     other = next(divergence for divergence in divergences if divergence.key == "AutogradOther")
     assert other.because == ("SparseCPU", "SparseCUDA")
