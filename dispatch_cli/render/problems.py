@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from dispatch_cli.answers.shared.conditions import ShownFor
-from dispatch_cli.answers.shared.report_parts import ProblemsReport
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import RefusedDeclaration
@@ -16,6 +15,10 @@ from dispatch_cli.model.span import Span, cut_start
 from dispatch_cli.render.document import Block, Excerpt, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
+
+if TYPE_CHECKING:
+    from dispatch_cli.answers.shared.conditions import ShownFor
+    from dispatch_cli.answers.shared.report_parts import ProblemsReport
 
 HANG = 4
 """Blanks before the further lines of a message."""

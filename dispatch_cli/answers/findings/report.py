@@ -6,27 +6,27 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.findings.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.answers.findings.checked import NotChecked, operators_checked
-from dispatch_cli.answers.shared.conditions import when_words
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
-from dispatch_cli.checks.running.conditions import Conditions, OtherVariant
 from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.running.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.variants import unit_of
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName, Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.checks.running.conditions import Conditions
 
 FurtherState = tuple[State, Mapping[str, int]]
 """A state that conditional registrations can lead to, and the cases of the operators to look at in it."""
@@ -269,6 +269,9 @@ def _conditions(
     variants = state.variants
     if variants is None:
         return None
+    from dispatch_cli.checks.running.conditions import Conditions, OtherVariant
+    from dispatch_cli.engine.variants import unit_of
+
     units = None if asked is None else frozenset(map(unit_of, asked))
     others = []
     for other, cases in further:
@@ -329,6 +332,8 @@ def _in_words(finding: Finding) -> Finding:
     """The same; its sentences say the condition as a reader of the source knows it."""
     if finding.when is None or finding.span is None:
         return finding
+    from dispatch_cli.answers.shared.conditions import when_words
+
     written, words = f" (when {finding.when})", f" ({when_words(finding.when, finding.span)})"
     group = finding.group_message
     group = None if group is None else group.replace(written, words, 1)

@@ -12,12 +12,8 @@ from dispatch_cli.answers.findings.report import (
     FindingsReport,
     UnlistedFindings,
 )
-from dispatch_cli.answers.shared.conditions import choosing
 from dispatch_cli.checks.check import Need
-from dispatch_cli.engine.variants import MOST_CASES
-from dispatch_cli.model.conditions.worlds import names_in
 from dispatch_cli.model.names import Severity
-from dispatch_cli.model.sources.file_choice import file_choice
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
 
@@ -147,6 +143,9 @@ def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> 
     """Sentences about the combinations of conditions that were looked at. has_option: the command has --when."""
     if checked is None or not checked.operators:
         return
+    from dispatch_cli.engine.variants import MOST_CASES
+    from dispatch_cli.model.sources.file_choice import file_choice
+
     chosen = f" (with {', '.join(checked.chosen)})" if checked.chosen else ""
     combinations = "1 combination" if checked.states == 1 else f"{checked.states} combinations"
     example = next(iter(_open_choices(checked)), None) if has_option and checked.states > 1 else None
@@ -163,6 +162,9 @@ def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> 
 
 def _open_choices(checked: CheckedConditions) -> Iterator[str]:
     """The values of --when that would choose some combinations: of conditions that the user has not decided."""
+    from dispatch_cli.answers.shared.conditions import choosing
+    from dispatch_cli.model.conditions.worlds import names_in
+
     decided = {choice.rpartition("=")[0] for choice in checked.chosen}
     return (choosing(atom, False) for atom in checked.atoms if decided.isdisjoint((atom, *names_in(atom))))
 

@@ -52,8 +52,6 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.variants import when_of
-from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.declarations import (
     Define,
     Fallback,
@@ -63,7 +61,6 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
     Step,
 )
-from dispatch_cli.model.sources.file_choice import file_choice
 from dispatch_cli.model.span import Span
 
 Places = dict[str, Span | None]
@@ -75,6 +72,10 @@ def find(view: View) -> Iterator[Finding]:
     variants = view.first.state.variants
     if variants is None or view is not view.first or not view.is_whole:
         return
+    from dispatch_cli.engine.variants import when_of
+    from dispatch_cli.model.conditions.condition import atoms
+    from dispatch_cli.model.sources.file_choice import file_choice
+
     rivals: dict[str, tuple[str, ...]] = {}
     registered: dict[str, Places] = {}
     for step in (*variants.declarations.steps, *variants.declarations.python_kernels):

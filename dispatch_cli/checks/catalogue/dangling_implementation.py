@@ -46,17 +46,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parse_condition, parts_of
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName, usualness
-from dispatch_cli.model.sources.source_conditions import question_text
 from dispatch_cli.model.text.suggest import is_one_edit_away, similar
 
 MAX_SUGGESTIONS = 20
@@ -84,7 +81,7 @@ def find(view: View) -> Iterator[Finding]:
     defined = Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
-        if all(asks_for(_conditions(registration), str(name)) for registration in kernels):
+        if all(_asks_first(registration, name) for registration in kernels):
             continue
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
@@ -107,26 +104,17 @@ def find(view: View) -> Iterator[Finding]:
         )
 
 
-def asks_for(when: Iterable[Condition], operator: str) -> bool:
-    """True if a registration is only made where its operator is there."""
-    return any(_question(operator) in parts_of(condition) for condition in when)
+def _asks_first(registration: Registration, name: OperatorName) -> bool:
+    """True if a kernel is only registered where its operator is there, as far as its condition is not shortened."""
+    if registration.kernel.when is None:
+        return False
+    from dispatch_cli.model.conditions.condition import parse_condition
+    from dispatch_cli.model.sources.source_conditions import asks_for
 
-
-def is_for_absent(when: Iterable[Condition], operator: str) -> bool:
-    """True if a registration is only made where its operator is not there."""
-    return any(Not(_question(operator)) in parts_of(condition) for condition in when)
-
-
-def _question(operator: str) -> Atom:
-    namespace, _, name = operator.partition("::")
-    return Atom(question_text(namespace, name.partition(".")[0]))
-
-
-def _conditions(registration: Registration) -> Iterator[Condition]:
-    """The conditions of a registration; none where their text is shortened."""
-    with suppress(ValueError):
-        if registration.kernel.when is not None:
-            yield parse_condition(registration.kernel.when)
+    try:
+        return asks_for([parse_condition(registration.kernel.when)], str(name))
+    except ValueError:
+        return False
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:

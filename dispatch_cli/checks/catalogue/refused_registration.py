@@ -52,18 +52,13 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
     MAX_SUGGESTIONS,
     NOTHING_DEFINES,
     Defined,
-    asks_for,
-    is_for_absent,
     near_names,
     no_definition,
 )
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.conditions.condition import Condition, Not, parts_of
-from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.sources.source_conditions import is_for_exception, operator_asked_for
 
 SIGNATURE_MISMATCH = "signature-mismatch"
 """The code of a kernel whose function does not fit the schema."""
@@ -83,21 +78,24 @@ def is_expected(item: RefusedDeclaration) -> bool:
 
     They may also try to use it, and register it where that raises an exception.
     """
+    if not item.when:
+        return False
+    from dispatch_cli.model.sources.source_conditions import (
+        asks_for,
+        is_for_absent,
+        is_for_absent_namespace,
+        is_for_exception,
+    )
+
     if item.code in _DUPLICATES and any(map(is_for_exception, item.when)):
         return True
     if item.code == DUPLICATE_LIBRARY:
-        return any(_asks_for_namespace(condition, item.namespace) for condition in item.when)
+        return any(is_for_absent_namespace(condition, item.namespace) for condition in item.when)
     if item.operator is None:
         return False
     if item.code == UNKNOWN_OPERATOR:
         return asks_for(item.when, item.operator)
     return item.code == DUPLICATE_DEFINITION and is_for_absent(item.when, item.operator)
-
-
-def _asks_for_namespace(condition: Condition, namespace: str | None) -> bool:
-    """True if something of a namespace has to be absent."""
-    asked = (operator_asked_for(part.operand) for part in parts_of(condition) if isinstance(part, Not))
-    return any(operator is not None and operator[0] == namespace for operator in asked)
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -120,14 +118,18 @@ def find(view: View) -> Iterator[Finding]:
             tip=item.hint,
             subject=item.code,
         )
-        when = text_of_all(item.when)
+        when = None
+        if item.when:
+            from dispatch_cli.model.conditions.simplify import text_of_all
+
+            when = text_of_all(item.when) or None
         if item.code == UNKNOWN_OPERATOR and item.operator is not None:
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator), position < MAX_SUGGESTIONS)
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         if finding.severity is Severity.WARNING and view.state.over:
             finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
-        yield finding._replace(when=when or None)
+        yield finding._replace(when=when)
 
 
 def _of_unknown_operator(view: View, finding: Finding, name: OperatorName, suggests: bool) -> Finding:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.catalogue import unused_suppression
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.running.brought_about import Finder
-from dispatch_cli.checks.running.conditions import Conditions
 from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
@@ -17,6 +16,9 @@ from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.checks.running.conditions import Conditions
 
 Progress = Callable[[Check, int, int], None]
 """Told of each check before it runs: the check, how many ran before it, and how many there are."""

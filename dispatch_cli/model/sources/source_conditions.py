@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from dispatch_cli.model.conditions.condition import Atom, Condition, parts_of
+from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parts_of
 
 _QUESTION = re.compile(r"hasattr\(torch\.ops\.(\w+), '(\w+)'\)")
 _RAISED = re.compile(r" is raised at line \d+$")
@@ -19,6 +20,27 @@ def operator_asked_for(condition: Condition) -> tuple[str, str] | None:
     """The namespace and the name of a condition that is such a test."""
     match = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
     return None if match is None else (match[1], match[2])
+
+
+def asks_for(when: Iterable[Condition], operator: str) -> bool:
+    """True if a registration is only made where its operator is there."""
+    return any(_question(operator) in parts_of(condition) for condition in when)
+
+
+def is_for_absent(when: Iterable[Condition], operator: str) -> bool:
+    """True if a registration is only made where its operator is not there."""
+    return any(Not(_question(operator)) in parts_of(condition) for condition in when)
+
+
+def _question(operator: str) -> Atom:
+    namespace, _, name = operator.partition("::")
+    return Atom(question_text(namespace, name.partition(".")[0]))
+
+
+def is_for_absent_namespace(condition: Condition, namespace: str | None) -> bool:
+    """True if something of a namespace has to be absent."""
+    asked = (operator_asked_for(part.operand) for part in parts_of(condition) if isinstance(part, Not))
+    return any(operator is not None and operator[0] == namespace for operator in asked)
 
 
 def raised_text(exceptions: str, line: int) -> str:
