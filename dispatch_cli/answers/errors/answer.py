@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
-from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, filled
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, evidence, filled
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
@@ -39,8 +39,6 @@ OVERLAY = "-mps"
 
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
-_COMPILER = re.compile(r"torch[./\\]_(?:dynamo|inductor|functorch)\b|BackendCompilerFailed|TorchRuntimeError")
-"""A sign that torch.compile or torch.export was running."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 
 
@@ -74,8 +72,10 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
-    compiling = [("compiling", "")] if _COMPILER.search(pasted.text) else []
-    asked = first._replace(details=(*first.details, *_of_tensors(dict(first.details), state), whose, *compiling))
+    namespace = (f"namespace_{'' if name is None else name.namespace}", "")
+    asked = first._replace(
+        details=(*first.details, *_of_tensors(dict(first.details), state), whose, namespace, *evidence(pasted.text))
+    )
     version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(
         *starts_from(state),

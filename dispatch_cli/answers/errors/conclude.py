@@ -49,6 +49,10 @@ RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
+FUNCTIONAL = frozenset(
+    {"aten::add.Tensor", "aten::add.out", "aten::mul.Tensor", "aten::mul.out", "aten::cat", "aten::_cat"}
+)
+"""Operators that a module which is quantized has to call in another way."""
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
@@ -164,7 +168,7 @@ def case_of(
         built=_is_built(state, device_of(universe, key)),
         factory=name in FACTORIES,
         makes=table is not None and BACKEND_SELECT in table.active,
-        several=definition is None or _takes_several(definition.schema.arguments),
+        several=definition is not None and _takes_several(definition.schema.arguments),
         tags=() if definition is None else definition.tags,
     )
 
@@ -384,6 +388,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         }
         if tensors:
             yield "only_for", _or(tuple(sorted(tensors)))
+    if functionality == QUANTIZED and case.operator in FUNCTIONAL:
+        yield "functional", case.operator.removeprefix("aten::").strip("_").partition(".")[0]
     if backend in PACKAGES:
         yield "package", PACKAGES[backend]
     if case.key.startswith("Autocast"):

@@ -6,7 +6,7 @@ Beside them, the patterns that find them, and sentences with the names of a text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from dispatch_cli.answers.errors.template import words
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.text import printed_texts
 
-SLOT = "slot"
-"""The advice that depends on a slot: it has no texts of its own."""
+SLOT, EVIDENCE = "slot", "evidence"
+"""The advice that depends on a slot, and words that may stand anywhere in a text: neither has texts of its own."""
 NO_KERNEL = "no-kernel"
 NO_AUTOGRAD = "no-autograd"
 NO_BATCHING_RULE = "no-batching-rule"
@@ -43,6 +43,7 @@ class Message(NamedTuple):
     rules: tuple[Rule, ...]
     warning: bool
     general: bool
+    words: tuple[str, ...]
 
 
 def _messages() -> Iterable[Message]:
@@ -70,14 +71,15 @@ def _messages() -> Iterable[Message]:
             rules=tuple(Rule[name] for name in " ".join(fields.get("rules", ())).split()),
             warning="warning" in fields,
             general="general" in fields,
+            words=tuple(fields.get("words", ())),
         )
 
 
 _SHARED = re.compile(r"<([A-Z_]{5,})>")
 """A text that the engine raises, too."""
 MESSAGES = {message.kind: message for message in _messages()}
-_CONDITIONS = re.compile(r"(?:\[!?\w+\])+ ")
-_CONDITION = re.compile(r"\[(?P<without>!?)(?P<detail>\w+)\]")
+_CONDITIONS = re.compile(r"(?:\[[!+]?\w+\])+ ")
+_CONDITION = re.compile(r"\[(?P<sign>[!+]?)(?P<detail>\w+)\]")
 
 
 @cache
@@ -100,12 +102,27 @@ def filled(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda hole: names.get(hole[1], _MISSING.get(hole[1], f"that {hole[1]}")), kept).strip()
 
 
+def evidence(text: str) -> Iterator[tuple[str, str]]:
+    """The details that words anywhere in a text are evidence of."""
+    for name, pattern in _evidence():
+        if pattern.search(text):
+            yield name, ""
+
+
+@cache
+def _evidence() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    parts = (line.partition(" ") for line in MESSAGES[EVIDENCE].words)
+    return tuple((name, re.compile(expression)) for name, _, expression in parts)
+
+
 def advice(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
     """The advice of a message that is for such a text. names: of the text, and of conditions that hold."""
-    kept = []
+    first: list[str] = []
+    others: list[str] = []
     for text in texts:
         conditions = _CONDITIONS.match(text)
         end = 0 if conditions is None else conditions.end()
-        if all((asked["detail"] in names) is not bool(asked["without"]) for asked in _CONDITION.finditer(text, 0, end)):
-            kept.append(filled(text[end:], names))
-    return tuple(kept)
+        asked = [(part["sign"], part["detail"] in names) for part in _CONDITION.finditer(text, 0, end)]
+        if all(holds is (sign != "!") for sign, holds in asked if sign != "+"):
+            (first if ("+", True) in asked else others).append(filled(text[end:], names))
+    return (*first, *others)

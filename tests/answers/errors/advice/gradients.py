@@ -21,6 +21,7 @@ def training(*values):
 @tries(
     "no-derivative",
     "use torch.no_grad(), or `x.detach()`",
+    "call it with `x.detach()`",
     "`my_op.register_autograd(backward, setup_context=setup_context)`",
 )
 def backward_without_a_formula(advice):

@@ -127,7 +127,7 @@ def annotation_that_is_a_string(advice):
     assert torch.library.infer_schema(names["f"], mutates_args=()) == "(Tensor x) -> Tensor"
 
 
-untried("no-sharding", "If it runs in inference mode", "needs several processes")
+untried("no-sharding", "In inference mode, DTensor gets other calls", "needs several processes")
 untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
 
 

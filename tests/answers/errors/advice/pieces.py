@@ -30,7 +30,7 @@ def pieces() -> Iterator[Piece]:
     """All pieces of advice: of the kinds of texts, and of slots."""
     for kind, message in MESSAGES.items():
         for sentence in (*message.user, *message.author):
-            yield Piece(kind, re.sub(r"^(?:\[!?\w+\])+ ", "", sentence))
+            yield Piece(kind, re.sub(r"^(?:\[[!+]?\w+\])+ ", "", sentence))
 
 
 def programs() -> Iterator[str]:
