@@ -70,15 +70,8 @@ DOCUMENTS = {
     "trace": "dispatch_cli.answers.trace.document",
 }
 """Report → the module with its ``document`` and, for CSV, its ``sheet``. The grid is a view of a table. Of
-``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``.
+``MODULE:NAME`` they are ``NAME_document`` and ``NAME_sheet``. Some have an ``outcome``, the answer in one line.
 """
-
-CI_DOCUMENTS = {
-    "github": "dispatch_cli.answers.findings.ci.github_document",
-    "junit": "dispatch_cli.answers.findings.ci.junit_document",
-    "sarif": "dispatch_cli.answers.findings.ci.sarif_document",
-}
-"""Format of a CI system → the module that writes it."""
 PICTURES = dict.fromkeys(("resolve", "resolve-higher-order"), "dispatch_cli.answers.resolve.picture_document")
 """Modules of the pictures that are no part of a document, by the name of the report."""
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 
-from dispatch_cli.cli.modules import CI_DOCUMENTS, DOCUMENTS, PICTURES, completion
+from dispatch_cli.cli.modules import DOCUMENTS, PICTURES, completion
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.render.document import Block
+    from dispatch_cli.render.document import Block, Run
     from dispatch_cli.render.printed import Kind
     from dispatch_cli.render.text import Style
 
@@ -109,7 +109,7 @@ def with_parameters(command: Callable[..., Any], *parameters: Callable[..., Any]
 
 
 def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
-    """Write a report in the format that was asked for.
+    """Write a report in the format that was asked for; where a file has it, standard error has its outcome.
 
     view: the report whose document or sheet shows it, where that is not its own; see `DOCUMENTS`.
     how: what the document depends on beside the report.
@@ -118,6 +118,10 @@ def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     colored = out.format == "text" and style_for(sys.stdout, out.color, out.file).color
     kind: Kind = "data" if out.format == "json" else "text"
     write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text")
+    if out.file is not None:
+        outcome = getattr(import_module(DOCUMENTS[view or report.REPORT].partition(":")[0]), "outcome", None)
+        if outcome is not None:
+            say_written(out.file, outcome(report))
 
 
 def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterator[str]:
@@ -176,16 +180,16 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
     """Write findings or problems (*what*) in the format of a CI system; its module has a function for each."""
     from pathlib import Path
 
-    module = import_module(CI_DOCUMENTS[out.format])
+    module = import_module(f"dispatch_cli.answers.findings.ci.{out.format}_document")
     kind = _KINDS.get(out.format, "text")
     write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file, kind=kind)
 
 
-def say_written(file: str, what: str) -> None:
+def say_written(file: str, what: str | Run) -> None:
     """Say on standard error what a file now holds."""
     from dispatch_cli.render.printed import safe
 
-    say(f"{safe(file)}: {what}\n")
+    say(f"{safe(file)}: {what if isinstance(what, str) else what.text}\n")
 
 
 def say(text: str, color: bool | None = None) -> None:

@@ -20,7 +20,7 @@ from dispatch_cli.cli.options import (
     source_options,
     state_or_newest,
 )
-from dispatch_cli.cli.output import Output, output_options, say_written, show
+from dispatch_cli.cli.output import Output, output_options, show
 from dispatch_cli.cli.source_reading import source_arguments
 
 if TYPE_CHECKING:
@@ -108,10 +108,6 @@ def command(
     )
     is_whole = out.format == "text" and not (ops or tags or served_by or older)
     show(report, out, most=MANY if is_whole else None)
-    if out.file is not None:
-        from dispatch_cli.answers.coverage.wording import served_share
-
-        say_written(out.file, f"{report.backend.key}: {served_share(report)}")
 
 
 def _is_file(text: str) -> bool:
@@ -130,12 +126,7 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
-    report = overview_report(state, names, ops, tags, arguments)
-    show(report, out)
-    if out.file is not None:
-        from dispatch_cli.answers.coverage.overview_document import title
-
-        say_written(out.file, title(report))
+    show(overview_report(state, names, ops, tags, arguments), out)
 
 
 def _backend(state: State, text: str) -> CoveredBackend:

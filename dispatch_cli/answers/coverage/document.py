@@ -84,6 +84,11 @@ def document(report: CoverageReport, *, most: int | None = None) -> Iterator[Blo
         yield TableBlock(columns(report), report.operators, narrow_note=_short_names(report.operators))
 
 
+def outcome(report: CoverageReport) -> str:
+    """The backend, and the share that is served."""
+    return f"{report.backend.key}: {served_share(report)}"
+
+
 def served_blocks(counts: CoverageReport | CoverageCounts, key: str) -> Iterator[Block]:
     """Number of operators by kind of service, and by kind of training. key: of the backend."""
     broken = any(count.training is Training.BROKEN for count in counts.trainings)

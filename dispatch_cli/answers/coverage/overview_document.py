@@ -46,7 +46,7 @@ _HEADS = {
 
 def document(report: CoverageOverviewReport, most: int | None = MOST) -> Iterator[Block]:
     """A matrix for each kind of group. most: as of `matrices`."""
-    yield Paragraph(title(report), kind=ParagraphKind.TITLE, is_verdict=True)
+    yield Paragraph(outcome(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield Paragraph(Run(over_label(report), Tone.DIM))
     if not report.backends:
         yield Paragraph("No backend has kernels of its own.")
@@ -76,7 +76,7 @@ def matrices(report: CoverageOverviewReport, most: int | None = MOST) -> Iterato
             yield Paragraph(Run(f"and {len(groups) - len(shown)} more; JSON and CSV have all", Tone.DIM))
 
 
-def title(report: CoverageOverviewReport) -> str:
+def outcome(report: CoverageOverviewReport) -> str:
     """Numbers of operators and backends."""
     return f"{plural(report.chosen, 'operator')} on {plural(len(report.backends), 'backend')}"
 

@@ -23,7 +23,7 @@ from dispatch_cli.cli.options import (
     resolved_name,
     source_options,
 )
-from dispatch_cli.cli.output import Output, output_options, say, say_written, show
+from dispatch_cli.cli.output import Output, output_options, say, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
@@ -162,10 +162,6 @@ def command(
         note_conditions(state, state.own_operators(), out.color)
     universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)
     show(report, out, universes=universes, each=bool(ops))
-    if out.file is not None:
-        from dispatch_cli.answers.diff.wording import outcome
-
-        say_written(out.file, outcome(report))
     if not report.equal:
         raise click.exceptions.Exit(1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,17 +10,16 @@ from dispatch_cli.answers.findings.command_options import (
     NEVER,
     SEVERITIES,
     CheckOptions,
-    append_step_summary,
     check_options,
     checked,
     full_option,
-    say_outcome,
+    show_findings,
     step_summary_option,
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import OWN_OR_ALL, SourceOptions, filter_option, source_options, warn_of_overrides
-from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write, write_for_ci
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write
 from dispatch_cli.cli.source_reading import NOT_UNDERSTOOD, strict_option
 
 if TYPE_CHECKING:
@@ -68,20 +67,10 @@ def command(
         assert known is not None, "--update-baseline needs a baseline"
         _update(*known, report)
         raise click.exceptions.Exit(0)
-    append_step_summary(report, step_summary)
     lowest = Severity.WARNING if severity is None else Severity(severity)
     if severity is None and report.fail_on.rank > lowest.rank:
         lowest = report.fail_on
-    if out.format in FOR_CI:
-        write_for_ci("findings", report, out)
-    elif out.format == "raw":
-        from dispatch_cli.answers.findings.document import raw_findings
-
-        write(raw_findings(state.dispatcher, report), out.file)
-    else:
-        how: dict[str, Any] = {"lowest": lowest, "full": full} if out.format == "text" else {}
-        show(report, out, **how)
-    say_outcome(report, out, lowest)
+    show_findings(state, report, out, step_summary, full, lowest)
     failed = report.failed and options.fail_on != NEVER
     not_understood = strict and NOT_UNDERSTOOD in click.get_current_context().meta
     raise click.exceptions.Exit(1 if failed or not_understood else 0)

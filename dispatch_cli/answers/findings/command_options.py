@@ -13,7 +13,17 @@ import click
 
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import SourceOptions, as_sentence, chosen_of_both_kinds, guarded_names, load_state
-from dispatch_cli.cli.output import Output, progress_on, refuse_input, say_written, with_parameters
+from dispatch_cli.cli.output import (
+    FOR_CI,
+    Output,
+    progress_on,
+    refuse_input,
+    say_written,
+    show,
+    with_parameters,
+    write,
+    write_for_ci,
+)
 from dispatch_cli.cli.source_reading import NO_CONFIG
 from dispatch_cli.cli.system import CannotWrite
 
@@ -242,16 +252,37 @@ def refuse_bad_settings(state: State, settings: Sequence[CheckSettings]) -> None
     raise InputError(tuple(problems))
 
 
-def say_outcome(report: FindingsReport, out: Output, lowest: Severity | None = None) -> None:
-    """Say on standard error how a run of the checks ends, where a file has its answer.
+def show_findings(
+    state: State,
+    report: FindingsReport,
+    out: Output,
+    step_summary: str | None,
+    full: bool,
+    lowest: Severity | None = None,
+) -> None:
+    """Append the step summary, and write the findings; where a file has them, say on standard error how the run ends.
 
-    lowest: the mildest severity that text shows; None for all.
+    lowest: the mildest severity that text shows; None for all. Errors: CannotWrite.
     """
-    if out.file is not None:
-        from dispatch_cli.answers.findings.summary_document import outcome
-        from dispatch_cli.model.names import Severity
+    from dispatch_cli.answers.findings.summary_document import outcome
+    from dispatch_cli.model.names import Severity
 
-        say_written(out.file, outcome(report, lowest or Severity.INFO).text)
+    if step_summary is not None:
+        from dispatch_cli.answers.findings.ci.github_document import findings_step_summary
+
+        _append(findings_step_summary(report, _title(), Path.cwd()), step_summary)
+    lowest = lowest or Severity.INFO
+    if out.format in FOR_CI:
+        write_for_ci("findings", report, out)
+    elif out.format == "raw":
+        from dispatch_cli.answers.findings.document import raw_findings
+
+        write(raw_findings(state.dispatcher, report), out.file)
+    else:
+        how: dict[str, Any] = {"lowest": lowest, "full": full} if out.format == "text" else {}
+        show(report, out, **how)
+    if out.file is not None:
+        say_written(out.file, outcome(report, lowest))
 
 
 def check_line(check: Check, before: int, count: int) -> str:
@@ -286,14 +317,6 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=completion("files"),
         help="Also append a short page of Markdown to FILE. CI systems name one, such as $GITHUB_STEP_SUMMARY.",
     )(call)
-
-
-def append_step_summary(report: FindingsReport, file: str | None) -> None:
-    """Append a page about the findings, where there is a file. Errors: CannotWrite."""
-    if file is not None:
-        from dispatch_cli.answers.findings.ci.github_document import findings_step_summary
-
-        _append(findings_step_summary(report, _title(), Path.cwd()), file)
 
 
 def _title() -> str:

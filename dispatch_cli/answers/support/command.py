@@ -110,10 +110,6 @@ def command(
     arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
     report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)
     show(report, out, full=full, reasons_first=out.format == "text")
-    if out.file is not None:
-        from dispatch_cli.answers.support.document import verdict_sentence
-
-        say_written(out.file, verdict_sentence(report))
 
 
 def _columns(

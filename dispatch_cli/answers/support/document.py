@@ -69,7 +69,7 @@ HEADLINE = {
 """Verbs for operators that work in the contexts that most users need: of one operator, and of several."""
 
 
-def verdict_sentence(report: SupportReport) -> str:
+def outcome(report: SupportReport) -> str:
     """The numbers of operators that run, train and compile, by backend; of other columns, of those that work in all."""
     if not report.chosen:
         return "no operators: nothing here registers one"
@@ -153,7 +153,7 @@ def document(report: SupportReport, full: bool = False, reasons_first: bool = Fa
 
     reasons_first: the reasons, the matrix, and the verdict at the end, which is what a terminal shows.
     """
-    verdict = Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)
+    verdict = Paragraph(outcome(report), kind=ParagraphKind.TITLE)
     summary = [*(Paragraph(text, hang=INDENT) for text in counts(report)), Paragraph(Run(over_label(report), Tone.DIM))]
     if not reasons_first:
         yield verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dispatch_cli.answers.support.document import MARKS, call_blocks, counts, matrix, verdict_sentence
+from dispatch_cli.answers.support.document import MARKS, call_blocks, counts, matrix, outcome
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, support_report
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.columns import support_columns
@@ -38,7 +38,7 @@ class SupportPane(Pane):
     def document(self, answer: PaneAnswer) -> Iterable[Block]:
         """The verdict, the matrix, and how many operators work in each context."""
         report = answer.report
-        title = Paragraph(verdict_sentence(report), kind=ParagraphKind.TITLE)
+        title = Paragraph(outcome(report), kind=ParagraphKind.TITLE)
         return title, Gap(), matrix(report, full=True), Gap(), *(Paragraph(text, hang=4) for text in counts(report))
 
     def shows(self, spot: Spot) -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.answers.findings.command_options import (
     NO_CHECK_OPTIONS,
-    append_step_summary,
     full_option,
     load_settings,
     refuse_bad_settings,
-    say_outcome,
+    show_findings,
     step_summary_option,
 )
 from dispatch_cli.answers.findings.crossref.command_options import (
@@ -34,7 +33,7 @@ from dispatch_cli.cli.options import (
     resolved_name,
     say_name_notes,
 )
-from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show, write_for_ci
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show
 from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, with_documents
 
 if TYPE_CHECKING:
@@ -97,13 +96,7 @@ def show_drift(
         built=library,
         limits=None if full else Limits(),
     )
-    append_step_summary(report, step_summary)
-    if out.format in FOR_CI:
-        write_for_ci("findings", report, out)
-    else:
-        how: dict[str, Any] = {"full": full} if out.format == "text" else {}
-        show(report, out, **how)
-    say_outcome(report, out)
+    show_findings(state, report, out, step_summary, full)
     raise click.exceptions.Exit(1 if report.failed else 0)
 
 
@@ -240,9 +233,9 @@ def _compare(
     report = CrossrefReport(comparison.universe, comparison.source, not differences, comparison.counts, differences)
     show(report, out, slots=comparison.slots)
     if out.file is not None:
-        from dispatch_cli.answers.findings.crossref.document import outcome
+        from dispatch_cli.answers.findings.crossref.document import result
 
-        say_written(out.file, outcome(report, len(comparison.slots)).text)
+        say_written(out.file, result(report, len(comparison.slots)))
     raise click.exceptions.Exit(1 if differences else 0)
 
 

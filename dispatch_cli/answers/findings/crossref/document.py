@@ -34,7 +34,7 @@ def document(report: CrossrefReport, *, slots: Sequence[str]) -> Iterator[Block]
         yield Paragraph(operator or "-", kind=ParagraphKind.SECTION)
         yield TableBlock(DIFFERENCES, differences, indent=2)
         yield Gap()
-    yield Paragraph(outcome(report, len(slots)))
+    yield Paragraph(result(report, len(slots)))
 
 
 COUNTS: list[Column[Count]] = [
@@ -55,7 +55,7 @@ def _said(text: str | None) -> str:
     return "-" if text is None else text
 
 
-def outcome(report: CrossrefReport, slots: int) -> Run:
+def result(report: CrossrefReport, slots: int) -> Run:
     """Result of the comparison, in one sentence. slots: number of slots in a table of the engine."""
     counts = {count.part: count for count in report.counts}
     compared = plural(counts[Compared.OPERATOR].compared, "operator")

@@ -85,8 +85,4 @@ def command(
     refuse_bad_settings(state, ())
     report = guards_report(state, frozenset(names) if ops else None)
     show(report, out)
-    if out.file is not None:
-        from dispatch_cli.answers.findings.guards.document import outcome
-
-        say_written(out.file, outcome(report).text)
     raise click.exceptions.Exit(1 if report.failing else 0)
