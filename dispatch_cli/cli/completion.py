@@ -17,7 +17,6 @@ from dispatch_cli import bases, universes
 from dispatch_cli.model.text.suggest import starting
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.resolve.call_words import Completion
     from dispatch_cli.model.universe import Universe
 
 Items = list[CompletionItem[str]]
@@ -75,7 +74,7 @@ def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) 
     """The keys of the chosen universe; of an expression, its last word."""
     from dispatch_cli.answers.resolve.call_words import key_set_completions
 
-    return _completed(key_set_completions(_universe(ctx), incomplete))
+    return _parts(key_set_completions(_universe(ctx), incomplete))
 
 
 def complete_runtime_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -93,14 +92,14 @@ def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: st
     """The words of a tensor: its device first, then the others."""
     from dispatch_cli.answers.resolve.call_words import tensor_completions
 
-    return _completed(tensor_completions(_universe(ctx), incomplete))
+    return _parts(tensor_completions(_universe(ctx), incomplete))
 
 
 def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The contexts, and what follows their words."""
     from dispatch_cli.answers.resolve.call_words import context_completions
 
-    return _completed(context_completions(_universe(ctx), incomplete))
+    return _parts(context_completions(_universe(ctx), incomplete))
 
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
@@ -233,7 +232,3 @@ def _plain(words: Iterable[str], before: str = "", kind: str = "plain") -> Items
 
 def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
     return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
-
-
-def _completed(completions: Iterable[Completion]) -> Items:
-    return _parts((completion.text, completion.is_whole) for completion in completions)

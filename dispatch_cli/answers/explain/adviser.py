@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from dispatch_cli.answers.explain.advice_report import Advice, Change, Filled, Manual
@@ -63,7 +64,8 @@ class Adviser:
         definition = state.dispatcher.operator(name).definition
         self._schema = None if definition is None else definition.known_schema
         self._calls = Calls(self._trial.universe, self._schema)
-        self._known: dict[Question, bool] = {}
+        # whether a call works without any change; not to be asked while one is tried
+        self._worked = cache(lambda question: works(answer(state, name, question)))
 
     def advice(self, note: Note) -> Advice:
         """A note with what would help; the state is as it was then."""
@@ -154,12 +156,6 @@ class Adviser:
                 answers = tuple(_answer(table[key]) for table in (self._table, after) for key in keys)
                 asked.setdefault((answers, bool(question.contexts)), question)
         return [call for call in asked.values() if not works(answer(state, self._name, call))]
-
-    def _worked(self, question: Question) -> bool:
-        """True if a call works without any change; not to be asked while one is tried."""
-        if question not in self._known:
-            self._known[question] = works(answer(self._state, self._name, question))
-        return self._known[question]
 
 
 def _answer(entry: TableEntry) -> tuple[object, ...]:

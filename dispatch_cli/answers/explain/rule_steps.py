@@ -230,17 +230,12 @@ def runners_up(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Sl
     return tuple(answers)
 
 
-def would_fill(dispatcher: Dispatcher, name: OperatorName, source: str, key: str) -> bool:
-    """True if a kernel at *source* would fill the slot of *key*. Errors: Refused for an unknown operator."""
-    layout = dispatcher.layout
-    registered = dispatcher.operator(name).registered | layout.registered_bit.get(source, 0)
-    candidates = layout.candidates[layout.universe.slot[key]]
-    return decide(candidates, registered, key in dispatcher.fallbacks).source == source
-
-
 def filled_by(dispatcher: Dispatcher, name: OperatorName, alias: str) -> tuple[str, ...]:
     """The slots that a kernel at *alias* fills, or would fill if there were one; in table order.
 
     Errors: Refused for an unknown operator.
     """
-    return tuple(key for key in dispatcher.universe.slots if would_fill(dispatcher, name, alias, key))
+    layout, fallbacks = dispatcher.layout, dispatcher.fallbacks
+    registered = dispatcher.operator(name).registered | layout.registered_bit.get(alias, 0)
+    slots = zip(dispatcher.universe.slots, layout.candidates, strict=True)
+    return tuple(key for key, candidates in slots if decide(candidates, registered, key in fallbacks).source == alias)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
-from dispatch_cli.answers.keys.registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
+from dispatch_cli.answers.keys.registrations import KeyRegistrations, KeyRegistrationsReport
+from dispatch_cli.answers.table.registrations.document import kernel_columns
 from dispatch_cli.answers.table.registrations.report import BackendFallback
-from dispatch_cli.render.document import (
-    Block,
-    Column,
-    Gap,
-    Inline,
-    Narrow,
-    Paragraph,
-    ParagraphKind,
-    Run,
-    TableBlock,
-    Tone,
-    Under,
-)
+from dispatch_cli.render.document import Block, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.raw import parted
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import inherited, kernel_runs, origins_of, over_label, place_cell, plural
+from dispatch_cli.render.words import inherited, kernel_runs, origins_of, over_label, plural
 
 MANY = 24
 """Operators at one key that are listed, unless all are asked for; the others are counted."""
@@ -80,16 +70,7 @@ def _fallback(row: BackendFallback) -> Paragraph:
     return Paragraph((Run(f"Backend fallback at {row.key}: "), *kernel, *place))
 
 
-def _kernel(row: RegisteredKernel, short: bool) -> Inline:
-    return kernel_runs(row.kernel, row.fallthrough, row.span, short, Tone.KERNEL)
-
-
-KERNELS: list[Column[RegisteredKernel]] = [
-    Column("Operator", lambda row, _: row.operator),
-    Column("Kernel", _kernel, Under("Operator")),
-    Column("When", lambda row, _: row.when or "", Under("Operator"), optional=True),
-    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
-]
+KERNELS = kernel_columns("Operator", attrgetter("operator"), Tone.KERNEL)
 
 
 def sheet(report: KeyRegistrationsReport) -> Sheet:

@@ -8,7 +8,6 @@ from dispatch_cli.answers.shared.notes import Note, NoteKind, table_notes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import schema_text_takes_tensors
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import RedispatchKind
@@ -51,7 +50,7 @@ def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[No
         if note.kind is not NoteKind.INCOMPLETE and (above not in note.keys or key in note.keys or key in note.culprits)
     ]
     kinds = {note.kind for note in notes}
-    notes += _stale(key, stale.get(key))
+    notes += [Note(NoteKind.STALE, (key,), (stale[key].cause.key,))] if key in stale else []
     notes += _of_fallthrough(universe, table, key)
     notes += _of_missing(universe, table, schema, key)
     notes += _of_autograd(universe, table, key, kinds)
@@ -87,11 +86,6 @@ def _about(key: str, note: Note) -> Note:
     if key not in note.keys or note.kind is NoteKind.SKIPPED:
         return note
     return note._replace(keys=(key, *(other for other in note.keys if other != key)))
-
-
-def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
-    if stale is not None:
-        yield Note(NoteKind.STALE, (key,), (stale.cause.key,))
 
 
 def _of_fallthrough(universe: Universe, table: Table, key: str) -> Iterator[Note]:

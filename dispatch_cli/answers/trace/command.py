@@ -17,6 +17,7 @@ from dispatch_cli.answers.trace.command_run import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
+from dispatch_cli.cli.options import key_option
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
@@ -99,14 +100,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     shell_complete=completion("operators"),
     help="Only calls of operators that match.",
 )
-@click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=completion("runtime_keys"),
-    help="Only calls that run a kernel at a key that matches.",
-)
+@key_option("Only calls that run a kernel at a key that matches.")
 @click.option(
     "--line",
     "lines",
@@ -147,7 +141,7 @@ def command(
     no_state: bool,
     verify: bool,
     ops: tuple[str, ...],
-    keys: tuple[str, ...],
+    key_globs: tuple[str, ...],
     lines: tuple[str, ...],
     only: tuple[str, ...],
     depth: int | None,
@@ -173,7 +167,7 @@ def command(
     gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots. Times
     include the calls inside of a call, and what recording costs.
     """
-    asked = TraceAsked(ops, keys, lines, only, depth, explain, limit, full)
+    asked = TraceAsked(ops, key_globs, lines, only, depth, explain, limit, full)
     context = click.get_current_context()
     recording = last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from glob import escape
 from typing import NamedTuple
 
@@ -160,7 +161,7 @@ class _Recorder:
         self._slots = [key for key in view.universe.slots if keys is None or key in keys]
         self._takes_all = named or not view.has_files
         self._changed = frozenset(change.operator for change in view.changes)
-        self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
+        self._key_terms = cache(partial(key_terms, view.universe))
 
     def facts(self) -> Iterator[tuple[OperatorName, _Terms]]:
         """Facts that hold for each operator, in the order of the first slots; by name."""
@@ -211,7 +212,7 @@ class _Recorder:
                     by_fact.setdefault(common, []).append(key)
         slot = view.universe.slot
         ordered = sorted(by_fact.items(), key=lambda item: slot[item[1][0]])
-        return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in ordered)
+        return tuple((fact, self._key_terms(tuple(keys), fact.alias)) for fact, keys in ordered)
 
     def _kernel(self, registration: Registration) -> str | None:
         """The kernel as a guard names it; None for one that stays free."""
@@ -226,10 +227,3 @@ class _Recorder:
         # the file stays when lines move; one that is the declaration's own says nothing
         declared_in = "" if kernel.span is None else kernel.span.file
         return None if declared_in.endswith(place[1]) else f"registered at *{escape(place[1])}:*"
-
-    def _key_terms(self, alias: str | None, keys: Collection[str]) -> KeyTerms:
-        asked = (alias, tuple(keys))
-        terms = self._terms.get(asked)
-        if terms is None:
-            terms = self._terms[asked] = key_terms(self._view.universe, keys, alias)
-        return terms

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any
 
 from dispatch_cli.answers.shared.slot_row import PythonKernelRow
 from dispatch_cli.answers.table.registrations.report import (
@@ -261,16 +263,21 @@ def fallbacks_document(report: BackendFallbacksReport) -> Iterator[Block]:
         yield from lines
 
 
-def _fallback_kernel(row: BackendFallback, short: bool) -> Inline:
-    return kernel_runs(row.kernel, row.fallthrough, row.span, short, Tone.FALLBACK)
+def kernel_columns(header: str, name: Callable[[Any], str], tone: Tone) -> list[Column[Any]]:
+    """The columns of kernels, each with what it is for. tone: of those that do not fall through."""
+
+    def kernel(row: BackendFallback, short: bool) -> Inline:
+        return kernel_runs(row.kernel, row.fallthrough, row.span, short, tone)
+
+    return [
+        Column(header, lambda row, _: name(row)),
+        Column("Kernel", kernel, Under(header)),
+        Column("When", lambda row, _: row.when or "", Under(header), optional=True),
+        Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
+    ]
 
 
-FALLBACK_COLUMNS: list[Column[BackendFallback]] = [
-    Column("Key", lambda row, _: row.key),
-    Column("Kernel", _fallback_kernel, Under("Key")),
-    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
-    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
-]
+FALLBACK_COLUMNS = kernel_columns("Key", attrgetter("key"), Tone.FALLBACK)
 
 
 def fallbacks_sheet(report: BackendFallbacksReport) -> Sheet:
