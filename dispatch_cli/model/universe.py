@@ -255,6 +255,10 @@ class Universe:
             return key
         return f"{key.removesuffix(PRIVATE_USE1)}{self.backend_name}"
 
+    def has_key(self, key: str) -> bool:
+        """True for a key that has a slot, an alias key, and a functionality that has a key per backend."""
+        return key in self.slot or key in self.aliases or key in self.per_backend
+
     def key_named(self, text: str) -> str:
         """The key that a person means by *text*; *text* itself where no key is called so.
 

@@ -37,11 +37,9 @@ class PrintedKey(NamedTuple):
 
 def key_named(universe: Universe, printed: str) -> str | None:
     """The key of the universe that a table or a list of a text means; None where it has none of that name."""
-    if _is_key(universe, printed):
-        return printed
     old = printed.removesuffix(_OLD_ENDING)
-    old = _OLD_NAMES.get(old, old)
-    return old if _is_key(universe, old) else None
+    names = (printed, _OLD_NAMES.get(old, old))
+    return next(filter(universe.has_key, names), None)
 
 
 def read_key(universe: Universe, printed: str) -> PrintedKey | None:
@@ -64,10 +62,6 @@ def read_key(universe: Universe, printed: str) -> PrintedKey | None:
         ):
             return PrintedKey(f"{head}{RENAMED}", None if backend == "privateuseone" else backend)
     return None
-
-
-def _is_key(universe: Universe, name: str) -> bool:
-    return any(name in names for names in (universe.slot, universe.aliases, universe.per_backend))
 
 
 def are_indices(listed: Iterable[str]) -> bool:

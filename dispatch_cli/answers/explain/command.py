@@ -86,7 +86,7 @@ def _names_key(text: str) -> bool:
     from dispatch_cli.api import load_universes
 
     (universe,) = load_universes([None])
-    return _is_key(universe, universe.key_named(text))
+    return universe.has_key(universe.key_named(text))
 
 
 def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
@@ -109,7 +109,7 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
 def _key(universe: Universe, text: str) -> str:
     """A key of the universe. Errors: InputError where there is none of that name."""
     key = universe.key_named(text)
-    if _is_key(universe, key):
+    if universe.has_key(key):
         return key
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
@@ -117,10 +117,6 @@ def _key(universe: Universe, text: str) -> str:
     hint = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3) or KEYS_LISTED
     message = f"{universe.name} has no dispatch key {text[:200]!r}"
     raise InputError((Problem("unknown-dispatch-key", message, hint=hint),))
-
-
-def _is_key(universe: Universe, key: str) -> bool:
-    return key in universe.slot or key in universe.aliases or key in universe.per_backend
 
 
 def _pasted(file: str, allow_outside: bool) -> PastedText:

@@ -37,7 +37,7 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
     kind = ImplKind(prefix) if sign and prefix in _PREFIXES else None
     universe = state.dispatcher.universe
     name = rest.rpartition(".")[2] if kind is not None else universe.key_named(text).rpartition(".")[2]
-    if kind is None and (name in universe.slot or name in universe.aliases or name in universe.per_backend):
+    if kind is None and universe.has_key(name):
         # Functionalize is a key and a transform, which is asked for by transform=Functionalize
         return ImplPlace(ImplKind.DISPATCH, name)
     known = _known(state, operator)

@@ -77,7 +77,7 @@ def _held(versions: Versions, number: int, name: str, key: str, there: bool) -> 
     universe = versions.base(number).universe
     if not there:
         return HeldAtKey(version, version, HeldKind.NO_OPERATOR)
-    if key not in universe.slot and key not in universe.aliases and key not in universe.per_backend:
+    if not universe.has_key(key):
         return HeldAtKey(version, version, HeldKind.NO_KEY)
     view = versions.view(number, name)
     if key not in universe.slot:

@@ -100,7 +100,7 @@ def slot_answer(session: Session, spot: Spot, advice: bool = True) -> PaneAnswer
         return None
     if key in universe.slot and not advice:
         report = report_on(state, name, explain_slot(state, name, key))
-    elif key in universe.slot or key in universe.aliases or key in universe.per_backend:
+    elif universe.has_key(key):
         report = explain_report(state, name, key)
     else:
         return None
