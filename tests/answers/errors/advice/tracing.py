@@ -149,6 +149,7 @@ untried("changed-in-place", "Or use a newer PyTorch", OTHER)
 
 
 untried("other-text", "Clone a result that you keep", "needs a GPU")
+untried("other-text", "Install triton for GPUs", COMPILER)
 
 
 @tries("other-text", "Write the types of what is no tensor", "`torch.jit.trace(m, x)`")
