@@ -1,5 +1,7 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
+import tempfile
+
 import torch
 from torch.library import Library
 
@@ -84,8 +86,10 @@ def program_for_phones(advice):
     from torch.jit.mobile import _load_for_lite_interpreter
 
     scripted = torch.jit.script(torch.nn.ReLU())
-    (scripted._save_for_lite_interpreter if advice else scripted.save)("model.ptl")
-    assert _load_for_lite_interpreter("model.ptl")(ONE).sum() == 4
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/model.ptl"
+        (scripted._save_for_lite_interpreter if advice else scripted.save)(path)
+        assert _load_for_lite_interpreter(path)(ONE).sum() == 4
 
 
 untried("no-subclass", "Each mode needs a rule", "needs another build")
