@@ -323,7 +323,7 @@ def gradient_of_a_frozen_parameter(advice):
     torch.autograd.grad((x * frozen).sum(), [x] if "Leave" in advice else [x, frozen])
 
 
-untried("backward-call", "If an activation checkpointing asks", "tried for the tensor itself")
+untried("backward-call", "If activation checkpointing asks", "tried for the tensor itself")
 
 
 @tries("changed-in-place", "use `inplace=False` in the layer", "or a hook of the tensor")

@@ -77,10 +77,14 @@ def operator_without_a_history(advice):
     ((op(x) * x) if "Check" in advice else op(x)).sum().backward()
 
 
-@tries("backward-call", "compute there under `torch.enable_grad()`")
+@tries(
+    "backward-call", "compute there under `torch.enable_grad()`", "in inference mode also `torch.inference_mode(False)`"
+)
 def evaluation_with_gradients(advice):
     x = training(1.0)
-    with torch.no_grad(), torch.enable_grad() if advice else contextlib.nullcontext():
+    inside = torch.inference_mode(False) if "inference" in advice else torch.enable_grad()
+    outside = torch.inference_mode() if "inference" in advice else torch.no_grad()
+    with outside, inside if advice else contextlib.nullcontext():
         (x * 2).sum().backward()
 
 
