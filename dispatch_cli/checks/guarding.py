@@ -6,8 +6,8 @@ different answers in them. A file of a few kilobytes can ask for hours of work, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from dispatch_cli.checks.finding_parts import kernel_words
@@ -115,34 +115,49 @@ class GuardBudget:
             raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))
 
 
+class OperatorGlobs:
+    """The operators of a state that globs of guards and promises match; a glob is compared once.
+
+    budget: the work that is left.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.budget = GuardBudget()
+        self._names = {str(name): name for name in view.names}
+        self._matching: dict[str, tuple[OperatorName, ...]] = {}
+
+    def matching(self, glob: str, asking: Guard | Promise) -> tuple[OperatorName, ...]:
+        """The operators that a glob or a name matches. Errors: InputError when it is too much work."""
+        names = self._matching.get(glob)
+        if names is None:
+            texts = [glob] if glob in self._names else []
+            if is_glob(glob):
+                self.budget.spend(len(self._names) * OF_TEXT, asking)
+                texts = list(filter(glob_pattern(glob).match, self._names))
+            names = self._matching[glob] = tuple(self._names[text] for text in texts)
+        return names
+
+
 class Guards:
     """The operators and slots that the guards of a state are about, and what breaks the guards."""
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._budget = GuardBudget()
-        self._found: dict[str, tuple[OperatorName, ...]] = {}
-        self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
+        self._globs = OperatorGlobs(view)
         self._slots = cache(self._read_slots)
         self._chosen = cache(self._choose)
         self._parts = cache(self._parts_of)
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
         """The operators that a guard is about, as far as the view lets it; by glob, then by name."""
-        matches = self._operators.get(guard.ops)
-        if matches is None:
-            new = sum(is_glob(glob) and glob not in self._found for glob in guard.ops)
-            self._budget.spend(new * len(self._names) * OF_TEXT, guard)
-            names = dict.fromkeys(name for glob in guard.ops for name in self._matching(glob))
-            guarded = self._view.guarded
-            matches = tuple(names) if guarded is None else tuple(name for name in names if name in guarded)
-            self._operators[guard.ops] = matches
-        return matches
+        names = dict.fromkeys(name for glob in guard.ops for name in self._globs.matching(glob, guard))
+        guarded = self._view.guarded
+        return tuple(names) if guarded is None else tuple(name for name in names if name in guarded)
 
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
         """The globs of a guard that match nothing: the word for what they should match, and the glob."""
         for glob in guard.ops:
-            if not self._matching(glob) and not self._is_conditional(glob):
+            if not self._globs.matching(glob, guard) and not self._is_conditional(glob):
                 yield "operator", glob
         for glob in guard.keys:
             if not self._slots(glob):
@@ -151,7 +166,7 @@ class Guards:
     def broken(self, guard: Guard) -> Iterator[tuple[OperatorName, tuple[Violation, ...]]]:
         """The operators that break a guard, and its violations by each. Errors: InputError when it is too much work."""
         for name in self.operators(guard):
-            self._budget.spend(OF_OPERATOR, guard)
+            self._globs.budget.spend(OF_OPERATOR, guard)
             if broken := tuple(self._violations(guard, self._view.live_table(name))):
                 yield name, broken
 
@@ -201,22 +216,6 @@ class Guards:
         variants = self._view.first.state.variants
         match = glob_pattern(glob).match
         return variants is not None and any(match(str(name)) for name in variants.defined)
-
-    def _matching(self, glob: str) -> tuple[OperatorName, ...]:
-        names = self._found.get(glob)
-        if names is None:
-            if is_glob(glob):
-                match = glob_pattern(glob).match
-                names = tuple(name for text, name in self._names.items() if match(text))
-            else:
-                name = self._names.get(glob)
-                names = () if name is None else (name,)
-            self._found[glob] = names
-        return names
-
-    @cached_property
-    def _names(self) -> Mapping[str, OperatorName]:
-        return {str(name): name for name in self._view.names}
 
     def _read_slots(self, glob: str) -> tuple[str, ...]:
         universe = self._view.universe

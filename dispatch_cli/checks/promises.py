@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.checks.guarding import OF_CELL, OF_TEXT, GuardBudget
+from dispatch_cli.checks.guarding import OF_CELL, OperatorGlobs
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
 from dispatch_cli.engine.support.columns import support_columns
 from dispatch_cli.engine.support.verdicts import support_rows
 from dispatch_cli.model.calls.support import PROMISED, Promise, SupportContext, boxes
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.text.glob import glob_pattern, is_glob
 
 
 class BrokenPromise(NamedTuple):
@@ -34,7 +32,7 @@ class Promises:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._budget = GuardBudget()
+        self._globs = OperatorGlobs(view)
 
     def unmatched(self) -> Iterator[tuple[Promise, str]]:
         """The globs and names that are those of no defined operator, each with its promise."""
@@ -49,24 +47,16 @@ class Promises:
             asked = sorted(names if guarded is None else names & guarded, key=str)
             contexts = [context for context in PROMISED if context in promise.contexts]
             columns = support_columns(state, (), promise.backends, contexts)
-            self._budget.spend(len(asked) * len(columns) * OF_CELL, promise)
+            self._globs.budget.spend(len(asked) * len(columns) * OF_CELL, promise)
             for row in support_rows(state, asked, columns):
                 for backends, of_contexts, cell in _grouped(columns, row):
                     yield BrokenPromise(row, backends, of_contexts, cell, promise)
 
     def _matching(self, promise: Promise, glob: str) -> list[OperatorName]:
         """The defined operators of a glob."""
-        view, names = self._view, self._names
-        texts = [glob] if glob in names else []
-        if is_glob(glob):
-            self._budget.spend(len(names) * OF_TEXT, promise)
-            texts = list(filter(glob_pattern(glob).match, names))
-        operators = (names[text] for text in texts)
+        view = self._view
+        operators = self._globs.matching(glob, promise)
         return [name for name in operators if view.schema_text(name) or view.is_unknown(name)]
-
-    @cached_property
-    def _names(self) -> dict[str, OperatorName]:
-        return {str(name): name for name in self._view.names}
 
 
 def _grouped(
