@@ -49,12 +49,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
-from dispatch_cli.checks.drift import Drift
 from dispatch_cli.checks.view import View
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every schema and every kernel that is not as it is declared."""
+    from dispatch_cli.checks.drift import Drift
+
     for part in Drift(view).parts():
         if part.difference is not None:
             yield part.finding(CHECK, part.difference)

@@ -43,12 +43,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
-from dispatch_cli.checks.drift import Drift
 from dispatch_cli.checks.view import View
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is declared and not there."""
+    from dispatch_cli.checks.drift import Drift
+
     drift = Drift(view)
     for part in drift.parts():
         if part.declared and not part.built:

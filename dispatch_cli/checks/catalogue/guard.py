@@ -32,20 +32,25 @@ Fix: register what the guard requires, or change the guard if the new result is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.finding_parts import keys_text
-from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.checks.guarding import Violation
+    from dispatch_cli.model.calls.guard import Guard
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every slot that is not as a guard wants it. Errors: InputError when it is too much work."""
     if not view.state.declarations.guards:
         return
+    from dispatch_cli.checks.guarding import Guards
+
     guards = Guards(view)
     for guard in view.state.declarations.guards:
         for name, violations in guards.broken(guard):

@@ -33,14 +33,16 @@ keep the guard in a file that only that version is checked with.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.calls.guard import Guard
 from dispatch_cli.model.names import DEFAULT_OVERLOAD, NO_DEFAULT_OVERLOAD
 from dispatch_cli.model.text.suggest import suggestion
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.calls.guard import Guard
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -50,6 +52,8 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every glob of a guard that matches nothing."""
     if not view.state.declarations.guards:
         return
+    from dispatch_cli.checks.guarding import Guards
+
     guards = Guards(view)
     count = 0
     for guard in view.state.declarations.guards:
