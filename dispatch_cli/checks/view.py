@@ -23,7 +23,7 @@ from dispatch_cli.engine.table.registration import (
 )
 from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.declarations import Define, Implement
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, parsed_names
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD
 
@@ -195,7 +195,7 @@ class View(Files):
     @cached_property
     def names(self) -> tuple[OperatorName, ...]:
         """Every operator of the state, by name."""
-        return _parsed(self._name_texts)
+        return parsed_names(self._name_texts)
 
     @cached_property
     def overloads(self) -> Mapping[str, Sequence[OperatorName]]:
@@ -348,17 +348,9 @@ class View(Files):
         return pattern
 
 
-# Most states that are looked at one after another have the same operators: those with changes that are tried.
-
-
-@lru_cache(maxsize=2)
-def _parsed(names: tuple[str, ...]) -> tuple[OperatorName, ...]:
-    return tuple(map(OperatorName.parse, names))
-
-
 @lru_cache(maxsize=2)
 def _overloads(names: tuple[str, ...]) -> Mapping[str, Sequence[OperatorName]]:
     by_name: dict[str, list[OperatorName]] = {}
-    for name in _parsed(names):
+    for name in parsed_names(names):
         by_name.setdefault(name.name, []).append(name)
     return by_name

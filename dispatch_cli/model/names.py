@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 DEFAULT_OVERLOAD = ".default"
@@ -56,6 +57,12 @@ class OperatorName(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name
+
+
+@lru_cache(maxsize=2)
+def parsed_names(texts: tuple[str, ...]) -> tuple[OperatorName, ...]:
+    """The names of a whole state; most states that are looked at one after another have the same operators."""
+    return tuple(map(OperatorName.parse, texts))
 
 
 def usualness(overload: str) -> tuple[bool, bool]:

@@ -12,7 +12,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.higher_order import HigherOrderOperator
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, parsed_names
 from dispatch_cli.model.settings import CheckSettings
 
 
@@ -45,7 +45,7 @@ def checked_operators(state: State, from_files: bool) -> tuple[list[OperatorName
     """The files' own operators where these are laid over something, or all. from_files: the user named files."""
     if from_files and _has_a_base(state):
         return state.own_operators(), state.own_higher_order_operators()
-    return [OperatorName.parse(name) for name in state.dispatcher.names()], state.higher_order_operators
+    return list(parsed_names(tuple(state.dispatcher.names()))), state.higher_order_operators
 
 
 def _has_a_base(state: State) -> bool:
