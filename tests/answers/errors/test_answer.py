@@ -278,6 +278,17 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
             "torch.empty_strided",
         ),
         ("ImportError: DLL load failed: the system cannot run %1.", "Visual C++ Redistributable", "LD_LIBRARY_PATH"),
+        (no_kernel("aten::_transformer_encoder_layer_fwd", "musa"), "set_fastpath_enabled(False)", "register_fake"),
+        (
+            "Exporting the operator 'aten::_native_multi_head_attention' to ONNX",
+            "set_fastpath_enabled(False)",
+            "silu(x)",
+        ),
+        (
+            "Expected all tensors to be on the same device, but found at least two devices, cpu and meta!",
+            "on meta",
+            "x.to(device)",
+        ),
     ],
 )
 def test_what_is_advised_for_one_text_of_a_kind(text: str, advised: str, not_advised: str) -> None:

@@ -54,7 +54,7 @@ def quantized_tensor(advice):
     assert torch.add(x, x).sum() == 8
 
 
-@tries("no-kernel", "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`")
+@tries("no-kernel", "Quantize the tensor before: `torch.quantize_per_tensor(...)`")
 def tensor_that_is_not_quantized(advice):
     x = quantized() if advice else ONE
     torch.ops.quantized.add(x, x, 1.0, 0)
