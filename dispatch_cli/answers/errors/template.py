@@ -81,7 +81,6 @@ HOLES = {
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "is_device": r"is_(?P<device>cuda|cpu)",
     "cuda_device": r"(?P<device>CUDA)",
-    "torch_cuda_library": r"(?P<library>lib(?:torch|c10)_cuda(?:_c(?:u|pp)(?P<split>))?\.so)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
@@ -96,10 +95,9 @@ HOLES = {
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin))"
     r"|MultiScaleDeformableAttention)",
     # modules and names of torch that a program uses
-    "torch_module": r"(?P<module>torch(?:vision|audio)?\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)"
-    r"|(?:\.\w{1,60}\b){0,6}))",
-    "library_module": r"(?P<module>torch\.library)",
-    "backend_module": r"(?P<module>torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt))[\w.]{0,60}",
+    "torch_module": r"(?P<module>torch\.library(?P<of_library>)|torch(?:vision|audio)?\b(?!\.library\b)"
+    r"(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)|(?:\.\w{1,60}\b){0,6})"
+    r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|functional_tensor\b(?P<vision>)|\w{{1,100}}))",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
@@ -124,7 +122,8 @@ HOLES = {
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
-    "torch_library": r"(?P<library>lib(?:torch\w{0,20}|c10\w{0,10})\.so)",
+    "torch_library": r"(?P<library>lib(?:torch|c10)(?:_cuda(?P<with_cuda>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
+    "no_pickle": r"(?:(?:10|60|118)\b(?P<broken>))?",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
     "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",
@@ -141,10 +140,10 @@ HOLES = {
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     # attributes of PyTorch's tensors, not of those of TensorFlow
-    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)\w{1,100})",
-    "own_name": r"(?P<name>T|ndim|untyped_storage)\b",
+    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)(?:"
+    r"(?:T|ndim|untyped_storage)\b(?P<since>)|(?:to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor"
+    r"|_spec)\b(?P<dtensor>)|\w{1,100}))",
     "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
-    "dtensor_name": r"(?P<name>to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor|_spec)\b",
     "cpu_function": r"(?!\w*(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
@@ -179,8 +178,9 @@ HOLES = {
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for
-    "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}",
-    "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>))\w{1,200})",
+    "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}(?P<of_cuda>)",
+    "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>)"
+    r"|(?:__)?cuda(?!RegisterL)[A-Z](?(of_cuda)|(?P<runtime>)))\w{1,200})",
     # headers, macros, types and standards of C++ that PyTorch took away or asks for
     "changed_api": r"(?P<name>(?:THC?/\w{1,40}\.c?u?h|THC\w{4,40})(?P<th>)|AT_CHECK(?P<check>)"
     r"|at::DeprecatedTypeProperties(?P<type>)|C\+\+(?P<expected>\d\d)(?= to compile PyTorch| or later compatible))",

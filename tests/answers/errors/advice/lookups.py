@@ -1,5 +1,6 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
+import argparse
 import tempfile
 
 import torch
@@ -82,6 +83,16 @@ untried("wrong-arguments", "which a newer PyTorch saved", "needs two builds")
 untried("wrong-arguments", "its compiled part may be an old one", OTHER_BUILD)
 
 
+@tries("other-version", "If you trust the file", since="2.6")
+def file_with_a_class(advice):
+    torch.save(argparse.Namespace(relu=ONE), "options.pt")
+    assert torch.load("options.pt", **({"weights_only": False} if advice else {})).relu.sum() == 4
+
+
+untried("other-version", "The file is a pointer of Git LFS", "needs another file")
+untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs nvcc")
+
+
 @tries("other-version", "`scripted._save_for_lite_interpreter('model.ptl')`")
 def program_for_phones(advice):
     from torch.jit.mobile import _load_for_lite_interpreter
@@ -104,7 +115,7 @@ untried("no-stub", "Use a newer torch-directml", "needs DirectML")
 untried("mixed-devices", "or what is before it to", "needs a GPU")
 untried("no-dtype", "Convert them before they are moved", "needs a Mac")
 untried("no-library-file", "install the Visual C++ Redistributable", "needs Windows")
-untried("no-library-file", "The package was compiled on a newer system", "depends on the system")
+untried("no-library-file", "For GLIBCXX install libstdcxx-ng", "depends on the system")
 untried("no-library-file", "Some packages exist with and without", "needs another package")
 untried("no-library-file", "Import torch before an extension", "needs Windows")
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)

@@ -75,7 +75,7 @@ untried("no-sharding", "With fully_shard, parameters are ordinary tensors only",
 untried("no-library-file", "needs PyTorch's folder `lib` in its rpath", "needs a program in C++")
 untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
-untried("no-library-file", "names a folder", "needs Windows")
+untried("no-library-file", "are not sought in PATH", "needs Windows")
 untried("no-library-file", "Or another program's DLL of the same name", "needs Windows")
 untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
 untried("wrong-arguments", "a result that was not computed, or an argument that the caller left out", "a diagnosis")
