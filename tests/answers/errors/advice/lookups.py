@@ -48,7 +48,7 @@ def fake_before_the_operator(advice):
 
 OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
-untried("not-defined", "In a C++ program: link the library", "needs C++")
+untried("not-defined", "In a C++ program: link its library", "needs C++")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "TORCH_LIBRARY expands no macro", "needs C++")
 untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
