@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
-_NOT_OF_SOURCE = ("trace", "help")
 _NO_TERMINAL = ". `dispatch-cli table`, `explain` and the other commands print their answers anywhere."
 _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "error": "the screen is drawn by it"}
 """The streams that have to be a terminal, and why."""
@@ -52,7 +51,7 @@ def command(source: SourceOptions, trace: str | None) -> None:
     named = os.environ.get("TEXTUAL_THEME")
     if named and named not in app.THEMES:
         raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.THEMES)}.")
-    arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
+    arguments = source_arguments()
     view = None
     if trace is not None:
         source, view = with_recording(source, trace)

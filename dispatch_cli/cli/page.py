@@ -23,7 +23,6 @@ _KNOWN = re.compile(r"(?:www\.)?(?:github\.com|gitlab\.com|codeberg\.org)|(?:git
 """Hosts whose addresses of files are known; a project's other addresses are of its pages."""
 _LABELS = ("source", "sourcecode", "repository", "github", "homepage")
 """Labels of addresses in ``[project.urls]``, without blanks and signs, the best first."""
-_NOT_OF_SOURCE = ("source_url", "format_", "output", "color", "help")
 
 
 @click.command("page", cls=Command)
@@ -52,7 +51,7 @@ def command(source: SourceOptions, source_url: str | None, out: Output) -> None:
     from dispatch_cli.page.write import html
     from dispatch_cli.render.words import plural
 
-    arguments = tuple(source_arguments(click.get_current_context(), _NOT_OF_SOURCE))
+    arguments = source_arguments()
     if out.file is None:
         read_files.start()
     url = project_url() if source.files and source_url is None else repository_url(source_url or "")

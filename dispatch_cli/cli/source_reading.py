@@ -103,19 +103,20 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 strict_option = click.option("--strict", is_flag=True, help="Exit with 1 when some source is not understood.")
 
 
-def source_arguments(context: click.Context, leave_out: tuple[str, ...] = ()) -> Iterator[str]:
-    """The files and the options of the source that were given. leave_out: parameters that are not of the source."""
+def source_arguments() -> tuple[str, ...]:
+    """The files and the options of the source that were given to the command that runs."""
     from dispatch_cli.files.paths import as_argument
 
-    yield from (as_argument(file) for file in context.params.get("files") or ())
-    yield from _given_options(context, lambda name: name not in leave_out)
+    files = click.get_current_context().params.get("files") or ()
+    return (*map(as_argument, files), *_given_options(SOURCE_PARAMETERS | {"keys"}))
 
 
-def _given_options(context: click.Context, is_wanted: Callable[[str], bool]) -> Iterator[str]:
+def _given_options(parameters: Collection[str]) -> Iterator[str]:
+    context = click.get_current_context()
     for option in context.command.params:
         name = option.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(option, click.Option) and is_wanted(name):
+        if given and isinstance(option, click.Option) and name in parameters:
             yield from _option(option, context.params[name])
 
 
@@ -128,7 +129,7 @@ def command_line(command: str, files: Sequence[str], parameters: Collection[str]
 
     from dispatch_cli.files.paths import as_argument
 
-    options = _given_options(click.get_current_context(), parameters.__contains__)
+    options = _given_options(parameters)
     return shlex.join(("dispatch-cli", command, *map(as_argument, files), *options, *more))
 
 

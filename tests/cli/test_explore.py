@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from dispatch_cli.cli import cli, explore
+from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import source_arguments
 from tests.cli.support import ROOT, environment
 
@@ -96,5 +96,5 @@ def test_the_source_is_passed_on_as_it_was_given(arguments: list[str], tmp_path:
     command = cli.get_command(click.Context(cli), "explore")
     assert command is not None
     (tmp_path / "inc").mkdir()
-    context = command.make_context("explore", [*arguments])
-    assert sorted(source_arguments(context, explore._NOT_OF_SOURCE)) == sorted(arguments)
+    with command.make_context("explore", [*arguments]):
+        assert sorted(source_arguments()) == sorted(arguments)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 
-_NOT_OF_SOURCE = ("ops", "tags", "served_by", "older", "format_", "output", "color", "help")
 MANY = 30
 """Operators that are listed without an option that chooses some."""
 _HINT = "give a key of tensors, such as CPU, SparseCUDA or PrivateUse1, or a device; --privateuse1 names one"
@@ -125,8 +124,7 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
     state = state_or_newest(source)
     names = _tagged(state, chosen_operators(state, ops), tags)
     note_conditions(state, names, out.color)
-    arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
-    show(overview_report(state, names, ops, tags, arguments), out)
+    show(overview_report(state, names, ops, tags, source_arguments()), out)
 
 
 def _backend(state: State, text: str) -> CoveredBackend:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.support.cell import Column
     from dispatch_cli.model.names import OperatorName
 
-_NOT_OF_SOURCE = ("ops", "devices", "contexts", "tensors", "full", "record", "format_", "output", "color", "help")
-
 
 @click.command("support", cls=Command)
 @source_options
@@ -107,8 +105,7 @@ def command(
 
             say_written(out.file, plural(len(promises), "promise"))
         return
-    arguments = [*source_arguments(click.get_current_context(), _NOT_OF_SOURCE)]
-    report = support_report(state, columns, [*support_rows(state, names, columns)], arguments)
+    report = support_report(state, columns, [*support_rows(state, names, columns)], source_arguments())
     show(report, out, full=full, reasons_first=out.format == "text")
 
 
