@@ -443,7 +443,11 @@ def _checks_command(state: State, check: str, *more: str) -> str:
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:
     """--op: which operators. default: what is taken without it."""
-    text = f"Only operators whose name matches. Default: {default}."
+    return op_option(f"Only operators whose name matches. Default: {default}.")
+
+
+def op_option(text: str) -> Callable[[_Command], _Command]:
+    """--op: which operators, in words."""
     return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=completion("operators"))
 
 

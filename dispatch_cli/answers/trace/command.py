@@ -17,7 +17,7 @@ from dispatch_cli.answers.trace.command_run import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import key_option
+from dispatch_cli.cli.options import key_option, op_option
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
@@ -92,14 +92,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     is_flag=True,
     help="Observe every kernel, not only the first of each call: kernels that take notes are put before the others.",
 )
-@click.option(
-    "--op",
-    "ops",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=completion("operators"),
-    help="Only calls of operators that match.",
-)
+@op_option("Only calls of operators that match.")
 @key_option("Only calls that run a kernel at a key that matches.")
 @click.option(
     "--line",
