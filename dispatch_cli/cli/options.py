@@ -12,13 +12,7 @@ import click
 
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.output import say, warn, with_parameters
-from dispatch_cli.cli.source_reading import (
-    NO_READING,
-    SOURCE_PARAMETERS,
-    ReadingOptions,
-    command_line,
-    reading_options,
-)
+from dispatch_cli.cli.source_reading import NO_READING, SOURCE_PARAMETERS, ReadingOptions, command_line, reading_options
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -112,10 +106,7 @@ when_option = click.option(
 
 
 def source_options(
-    command: Callable[..., Any],
-    arguments: str = "[FILE]...",
-    complete: str = "files",
-    what_if: bool = True,
+    command: Callable[..., Any], arguments: str = "[FILE]...", complete: str = "files", what_if: bool = True
 ) -> Callable[..., Any]:
     """FILE…, -k, --base, --universe, --allow-outside, and how sources are read: what is loaded.
 

@@ -37,11 +37,7 @@ _SIGNS = {
     Service.NOT_KNOWN: "?",
     Service.NOTHING: "·",
 }
-_HEADS = {
-    GroupKind.NAMESPACE: "By namespace",
-    GroupKind.TAG: "By tag",
-    GroupKind.SCHEMA: "By kind of schema",
-}
+_HEADS = {GroupKind.NAMESPACE: "By namespace", GroupKind.TAG: "By tag", GroupKind.SCHEMA: "By kind of schema"}
 
 
 def document(report: CoverageOverviewReport, most: int | None = MOST) -> Iterator[Block]:

@@ -236,11 +236,7 @@ def _name(row: DiffOperator | DiffSchema | str) -> str:
 
 
 def document(
-    report: DiffReport,
-    *,
-    universes: tuple[Universe, Universe],
-    each: bool = False,
-    ways: str = WAYS,
+    report: DiffReport, *, universes: tuple[Universe, Universe], each: bool = False, ways: str = WAYS
 ) -> Iterator[Block]:
     """The counts, then a section for each kind of difference.
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.explain.advice_report import Advice, Manual
-from dispatch_cli.answers.explain.report import (
-    AliasExplanation,
-    BlockExplanation,
-    ExplainReport,
-    SlotExplanation,
-)
+from dispatch_cli.answers.explain.report import AliasExplanation, BlockExplanation, ExplainReport, SlotExplanation
 from dispatch_cli.answers.explain.rule_steps import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.answers.explain.wording import (
     ROLES,
@@ -181,12 +176,7 @@ REGISTRATIONS: list[Column[Concerned]] = [
     Column("Kernel", kernel_label, Under("Registered at")),
     Column("What it does", lambda row, _: Run(f"{ROLES[row.role]} ({row.rule_number})", ROLE_TONES[row.role])),
     Column("When", lambda row, _: row.when or "", Under("Registered at"), optional=True),
-    Column(
-        "Declared at",
-        lambda row, _: place_cell(row.span, row.origin),
-        Narrow.BELOW,
-        optional=True,
-    ),
+    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
 ]
 
 

@@ -133,11 +133,7 @@ class ExplainHigherOrderReport(StartsFrom):
     advice: tuple[ImplHelp, ...] | None
 
 
-def explain_higher_order(
-    state: State,
-    operator: HigherOrderOperator,
-    place: ImplPlace,
-) -> ExplainHigherOrderReport:
+def explain_higher_order(state: State, operator: HigherOrderOperator, place: ImplPlace) -> ExplainHigherOrderReport:
     """Explain an operator at a place. A dispatch key may be an alias key or a functionality of the universe."""
     table = state.higher_order_table(operator)
     universe = table.universe

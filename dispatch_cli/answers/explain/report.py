@@ -163,9 +163,7 @@ def explain_report(state: State, name: OperatorName, key: str) -> ExplainReport:
 
 
 def report_on(
-    state: State,
-    name: OperatorName,
-    what: SlotExplanation | AliasExplanation | BlockExplanation,
+    state: State, name: OperatorName, what: SlotExplanation | AliasExplanation | BlockExplanation
 ) -> ExplainReport:
     """An explanation with what it is about. Errors: Refused for an unknown operator."""
     header = state.dispatcher.header(name)

@@ -99,9 +99,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Checks to leave out, named as in --select.",
         ),
         click.option(
-            "--fail-on",
-            type=click.Choice((*SEVERITIES, NEVER)),
-            help="Fail from this severity on. Default: warning.",
+            "--fail-on", type=click.Choice((*SEVERITIES, NEVER)), help="Fail from this severity on. Default: warning."
         ),
         click.option(
             "--baseline",
@@ -369,11 +367,7 @@ def read_known(
 
 
 def refused_baseline(
-    options: CheckOptions,
-    project: CheckSettings,
-    message: str,
-    code: str = "bad-baseline",
-    hint: str | None = None,
+    options: CheckOptions, project: CheckSettings, message: str, code: str = "bad-baseline", hint: str | None = None
 ) -> Exception:
     """The error of a baseline, where it is named: by the option, or in the project file."""
     from dispatch_cli.model.problem import InputError, Problem

@@ -37,12 +37,7 @@ COLUMNS: list[Column[CheckSummary]] = [
 ]
 
 
-def document(
-    report: FindingsReport,
-    *,
-    counts: bool = True,
-    lowest: Severity = Severity.INFO,
-) -> Iterator[Block]:
+def document(report: FindingsReport, *, counts: bool = True, lowest: Severity = Severity.INFO) -> Iterator[Block]:
     """counts: there is a row for each check that found something. lowest: the mildest severity that is shown."""
     if counts and report.summary:
         yield TableBlock(COLUMNS, report.summary)

@@ -47,11 +47,7 @@ _Cells = tuple[str, str, str, str, str]
 """what, where, before, after, why"""
 _FATES = {KeyFate.NEW: "the key is new", KeyFate.GONE: "the key is gone", None: ""}
 _KEY_FATES = {_FATES[KeyFate.NEW]: "new key", _FATES[KeyFate.GONE]: "key gone"}
-_PARTS = {
-    SchemaPart.ARGUMENT: "argument",
-    SchemaPart.ORDER: "order of arguments",
-    SchemaPart.RETURN: "return",
-}
+_PARTS = {SchemaPart.ARGUMENT: "argument", SchemaPart.ORDER: "order of arguments", SchemaPart.RETURN: "return"}
 _REGISTERED = {
     ChangeKind.ADDED: "registered",
     ChangeKind.REMOVED: "removed",

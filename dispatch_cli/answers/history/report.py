@@ -50,11 +50,7 @@ class HeldAtKey(NamedTuple):
 
 
 def held_at(
-    versions: Versions,
-    name: str,
-    key: str,
-    has: Sequence[bool],
-    changes: Sequence[VersionChanges],
+    versions: Versions, name: str, key: str, has: Sequence[bool], changes: Sequence[VersionChanges]
 ) -> tuple[HeldAtKey, ...]:
     """The runs of versions in which an operator has the same at a key. changes: all of the operator's."""
     changed = {change.version: change for change in changes}

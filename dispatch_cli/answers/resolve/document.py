@@ -213,13 +213,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
         *key_columns(tensor_count(stage.selection), {number: step.hop.does for number, step in steps.items()}),
         Column("Kernel", kernel),
         Column("Rule", rule, wraps=False),
-        Column(
-            "Alias",
-            alias,
-            narrow=Narrow.BELOW,
-            optional=True,
-            wraps=False,
-        ),
+        Column("Alias", alias, narrow=Narrow.BELOW, optional=True, wraps=False),
         Column("Declared at", lambda step, _: place_cell(step.entry.span), Narrow.BELOW, optional=True),
     ]
 

@@ -59,9 +59,7 @@ class ResolveHigherOrderReport(StartsFrom):
 
 
 def resolve_higher_order_report(
-    state: State,
-    operator: HigherOrderOperator,
-    call: HigherOrderCall,
+    state: State, operator: HigherOrderOperator, call: HigherOrderCall
 ) -> ResolveHigherOrderReport:
     """The report of a call."""
     table = state.higher_order_table(operator)

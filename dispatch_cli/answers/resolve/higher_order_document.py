@@ -11,12 +11,7 @@ from dispatch_cli.answers.resolve.step_wording import handed_over, raised_label,
 from dispatch_cli.answers.resolve.wording import thread_lines
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order_document import SLOTS, title
-from dispatch_cli.engine.call.higher_order.trace import (
-    AskedHandler,
-    Asker,
-    HandlerAnswer,
-    HigherOrderHop,
-)
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer, HigherOrderHop
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot

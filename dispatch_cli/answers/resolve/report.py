@@ -129,12 +129,7 @@ class RecordedCallReport(ResolveReport):
     ended: CallEnd
 
 
-def resolve_report(
-    state: State,
-    call: Call,
-    keyset: str | None = None,
-    advised: bool = True,
-) -> ResolveReport:
+def resolve_report(state: State, call: Call, keyset: str | None = None, advised: bool = True) -> ResolveReport:
     """The report of a call. advised: with what would help, where it fails."""
     dispatcher = state.dispatcher
     header = dispatcher.header(call.operator)

@@ -13,14 +13,7 @@ from dispatch_cli.answers.table.wording import held_label, kernel_phrase, otherw
 from dispatch_cli.checks.support_words import reason_words
 from dispatch_cli.engine.call.simulate import Unwrapped
 from dispatch_cli.engine.call.tensors import META
-from dispatch_cli.engine.call.trace import (
-    Does,
-    EndKind,
-    ErrorKind,
-    MaskKind,
-    OptionOrigin,
-    Selection,
-)
+from dispatch_cli.engine.call.trace import Does, EndKind, ErrorKind, MaskKind, OptionOrigin, Selection
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.model.calls.call import CallEnd, ContextKind, TensorSpec

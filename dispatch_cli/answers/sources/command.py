@@ -53,12 +53,7 @@ def bases_command(out: Output) -> None:
 @reading_options
 @output_options(only=("yaml", "json"))
 def extract_command(
-    paths: tuple[str, ...],
-    strict: bool,
-    config: str | None,
-    allow_outside: bool,
-    reading: ReadingOptions,
-    out: Output,
+    paths: tuple[str, ...], strict: bool, config: str | None, allow_outside: bool, reading: ReadingOptions, out: Output
 ) -> None:
     """Write what sources register as declarations.
 
@@ -93,11 +88,7 @@ def _settings(config: str | None, allow_outside: bool) -> SourceSettings | None:
 @click.command("capture", cls=Command)
 @live_options
 @output_option("-o", "--output")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(("yaml", "json")),
-)
+@click.option("--format", "format_", type=click.Choice(("yaml", "json")))
 def capture_command(python: str | None, modules: tuple[str, ...], output: str | None, format_: str | None) -> None:
     """Write the dispatcher state of an installed PyTorch as declarations.
 

@@ -46,12 +46,7 @@ MANY = 4
 )
 @output_options("raw", "svg")
 def command(
-    source: SourceOptions,
-    ops: tuple[str, ...],
-    key_globs: tuple[str, ...],
-    full: bool,
-    view: str,
-    out: Output,
+    source: SourceOptions, ops: tuple[str, ...], key_globs: tuple[str, ...], full: bool, view: str, out: Output
 ) -> None:
     """Show the dispatch table: which kernel runs at which key, and why.
 

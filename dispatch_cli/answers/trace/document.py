@@ -281,10 +281,7 @@ _OTHER_KEYS = {
 def sheet(report: TraceReport) -> Sheet:
     """A row for each line of the trees."""
     return Sheet(
-        (
-            *("thread", "call", "level", "times", "all", "operator", "kernels", "end"),
-            *("python_line", "microseconds"),
-        ),
+        (*("thread", "call", "level", "times", "all", "operator", "kernels", "end"), *("python_line", "microseconds")),
         (
             (
                 thread.name,

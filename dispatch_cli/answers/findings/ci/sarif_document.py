@@ -80,10 +80,7 @@ def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
 
 
 def _log(
-    rules: list[dict[str, Any]],
-    invocation: dict[str, Any],
-    results: list[dict[str, Any]],
-    properties: dict[str, Any],
+    rules: list[dict[str, Any]], invocation: dict[str, Any], results: list[dict[str, Any]], properties: dict[str, Any]
 ) -> Iterator[str]:
     """A log with one run."""
     run = {

@@ -215,12 +215,7 @@ def _refuse_those_of_findings(out: Output, step_summary: str | None, full: bool)
         raise click.UsageError(f"{option} works only when findings are shown: those of declarations or sources.")
 
 
-def _compare(
-    state: State | None,
-    live: Asked,
-    ops: tuple[str, ...],
-    out: Output,
-) -> None:
+def _compare(state: State | None, live: Asked, ops: tuple[str, ...], out: Output) -> None:
     """The engine against a live PyTorch."""
     from dispatch_cli.answers.findings.crossref.report import CrossrefReport
     from dispatch_cli.crossref.compare import compare

@@ -43,12 +43,7 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="With --key, list every operator, however many.")
 @output_options("raw")
 def command(
-    source: SourceOptions,
-    ops: tuple[str, ...],
-    key_globs: tuple[str, ...],
-    view: str,
-    full: bool,
-    out: Output,
+    source: SourceOptions, ops: tuple[str, ...], key_globs: tuple[str, ...], view: str, full: bool, out: Output
 ) -> None:
     """Load declarations and show what they register.
 

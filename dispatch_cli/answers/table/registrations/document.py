@@ -31,15 +31,7 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import (
-    inherited,
-    kernel_runs,
-    origins_of,
-    over_label,
-    place_cell,
-    plural,
-    schema_label,
-)
+from dispatch_cli.render.words import inherited, kernel_runs, origins_of, over_label, place_cell, plural, schema_label
 
 _CAPTURED = (
     "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."

@@ -13,13 +13,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, META
 from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import (
-    FallbackKind,
-    autocast_hop,
-    fallbacks,
-    gradient_loss,
-    is_stale,
-)
+from dispatch_cli.trace.facts import FallbackKind, autocast_hop, fallbacks, gradient_loss, is_stale
 from dispatch_cli.trace.recording import PythonPlace
 from dispatch_cli.trace.selected import Selected
 
