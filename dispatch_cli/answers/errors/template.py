@@ -123,7 +123,6 @@ HOLES = {
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_cuda(?P<with_cuda>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
-    "no_pickle": r"(?:(?:10|60|118)\b(?P<broken>))?",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
     "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",

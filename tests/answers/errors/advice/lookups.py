@@ -1,6 +1,7 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
 import argparse
+import io
 import tempfile
 
 import torch
@@ -85,11 +86,21 @@ untried("wrong-arguments", "its compiled part may be an old one", OTHER_BUILD)
 
 @tries("other-version", "If you trust the file", since="2.6")
 def file_with_a_class(advice):
-    torch.save(argparse.Namespace(relu=ONE), "options.pt")
-    assert torch.load("options.pt", **({"weights_only": False} if advice else {})).relu.sum() == 4
+    file = io.BytesIO()
+    torch.save(argparse.Namespace(relu=ONE), file)
+    file.seek(0)
+    assert torch.load(file, **({"weights_only": False} if advice else {})).relu.sum() == 4
 
 
-untried("other-version", "The file is a pointer of Git LFS", "needs another file")
+@tries("other-version", "Load what torch.save wrote by torch.load")
+def file_without_a_script(advice):
+    file = io.BytesIO()
+    torch.save({"weight": ONE}, file)
+    file.seek(0)
+    assert (torch.load if advice else torch.jit.load)(file)["weight"].sum() == 4
+
+
+untried("other-version", "a pointer of Git LFS", "needs another file")
 untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs nvcc")
 
 

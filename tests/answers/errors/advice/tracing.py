@@ -45,7 +45,7 @@ untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch"
 untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "for which the program was written", OTHER)
-untried("no-api", "If the traceback is of `import torch` itself", OTHER)
+untried("no-api", "If `import torch` raises it", OTHER)
 untried("changed-cpp", "Use a release of the package", OTHER)
 untried("not-compiled", "The compiler's first `error:` tells more", COMPILER)
 untried("not-compiled", "`pip install ninja`", COMPILER)
