@@ -7,7 +7,7 @@ operators only where it found something. Nothing here takes an operator in from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -306,13 +306,11 @@ class View(Files):
 
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
-        ids = self.universe.ids
-        keys = [key for key, registration in self.active(name).items() if self.is_own(registration)]
-        return tuple(sorted(keys, key=ids.__getitem__))
+        return self._keys_of(name, self.is_own)
 
     def written_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, and not part of a snapshot."""
-        return tuple(key for key in self.own_keys(name) if self.is_written(self.active(name)[key]))
+        return self._keys_of(name, self.is_written)
 
     # inside
 
@@ -325,6 +323,13 @@ class View(Files):
         if header is None:
             header = self._headers[name] = self._see(name).header
         return header
+
+    def _keys_of(self, name: OperatorName, is_asked: Callable[[Registration], bool]) -> tuple[str, ...]:
+        """The keys at which the active kernel is one of the user's that is asked for, in the order of the enum."""
+        if not self.has_files:
+            return ()
+        keys = [key for key, registration in self.active(name).items() if is_asked(registration)]
+        return tuple(sorted(keys, key=self.universe.ids.__getitem__))
 
     def _see(self, name: OperatorName) -> Operator | WaitingOperator:
         """The operator, whose registrations nothing changes while checks run."""

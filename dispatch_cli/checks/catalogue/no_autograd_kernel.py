@@ -101,7 +101,7 @@ def find(view: View) -> Iterator[Finding]:
             if text is None or not view.takes_tensors(name) or not ("!" in text or view.returns_tensors(name)):
                 continue
             assert lack is not None
-            written = tuple(key for key in lack.keys if view.is_written(view.active(name)[key]))
+            written = tuple(key for key in view.written_keys(name) if key in lack.keys)
             if written or (name.namespace in differentiable and view.concerns(name, lack.keys)):
                 yield _finding(view, name, lack, written)
 
