@@ -118,6 +118,12 @@ def value_of_a_fake_tensor(advice):
         mode.from_tensor(torch.ones(2)).sum().item()
 
 
+@tries("data-dependent", "`torch._dynamo.config.capture_scalar_outputs = True`", until="2.4")
+def value_of_a_tensor_in_compiled_code(advice):
+    with torch._dynamo.config.patch(capture_scalar_outputs=bool(advice)):
+        assert compiled(lambda x: x * x.sum().item())(torch.ones(2)).sum() == 4
+
+
 @tries("data-dependent", "`make_fx(f, tracing_mode='symbolic')`")
 def value_of_a_traced_tensor(advice):
     traced = make_fx(lambda x: x * x.sum().item(), tracing_mode="symbolic" if advice else "real")(torch.ones(2))

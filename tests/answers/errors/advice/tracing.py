@@ -150,6 +150,7 @@ untried("changed-in-place", "Or use a newer PyTorch", OTHER)
 
 untried("other-text", "Clone a result that you keep", "needs a GPU")
 untried("other-text", "Install triton for GPUs", COMPILER)
+untried("other-text", "The text tells what to change", "no change of its own")
 
 
 @tries("other-text", "Write the types of what is no tensor", "`torch.jit.trace(m, x)`")
