@@ -253,6 +253,18 @@ untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `
 untried("defined-twice", "Another package, or PyTorch itself, overrides it", "needs another package")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-library-file", "A DLL of it is for another system", "needs another build")
+untried("no-kernel", "A phone has no", "needs a phone")
+untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")
+untried(
+    "fake-mixed",
+    "Or keep the function that uses it out of the compiled region",
+    "as other calls that are kept out, which are tried",
+)
+untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
+untried("under-vmap", "If no line of the program changes it, an operator of PyTorch", "needs another build")
+untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
+untried("bad-registration", "Leave the namespace out of the schema", "needs C++")
+untried("other-text", "A function under vmap, grad or jvp may do", "needs a fault of PyTorch")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
 untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")

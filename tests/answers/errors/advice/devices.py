@@ -47,7 +47,6 @@ untried("no-library-file", "Build or install the package again", "needs nvcc")
 untried("no-stub", "Set `torch.backends.quantized.engine", "needs a build without an engine")
 untried("no-stub", "REGISTER_PRIVATEUSE1_DISPATCH", BACKEND)
 untried("no-stub", "In a C++ program, link PyTorch's library for the device", "needs a build with CUDA")
-untried("not-on-device", "Install a build of the package with", OTHER_BUILD)
 untried(
     "ran-on-cpu",
     "If no error follows",

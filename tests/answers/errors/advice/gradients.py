@@ -80,6 +80,7 @@ def gradient_of_another_shape(advice):
     "no-derivative",
     "omit create_graph=True",
     "an implementation whose operators have second derivatives",
+    "Or call the attention that has them",
     "Write the backward of your operator with operators that have derivatives",
 )
 def second_derivative_of_attention(advice):
@@ -91,7 +92,9 @@ def second_derivative_of_attention(advice):
         (g,) = torch.autograd.grad(y.pow(2).sum(), q, create_graph=True)
         torch.autograd.grad(g.sum(), q)
         return
-    with sdpa_kernel(SDPBackend.MATH) if "implementation" in advice else contextlib.nullcontext():
+    with (
+        sdpa_kernel(SDPBackend.MATH) if "Or call" in advice or "implementation" in advice else contextlib.nullcontext()
+    ):
         loss = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
     (g,) = torch.autograd.grad(loss, q, create_graph="create_graph" not in advice)
     if g.requires_grad:

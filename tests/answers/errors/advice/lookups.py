@@ -51,8 +51,10 @@ OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
 untried("not-defined", "In a C++ program: link its library", "needs C++")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
-untried("not-defined", "TORCH_LIBRARY expands no macro", "needs C++")
-untried("undefined-symbol", "If the program does not import torch before", "the programs run where torch is imported")
+untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
+untried(
+    "undefined-symbol", "Import torch before the extension, which loads", "the programs run where torch is imported"
+)
 
 
 @tries("class-path", "or set `torch.classes.__path__ = []`")
