@@ -56,7 +56,7 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` and `custom_bwd`")
+@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` does")
 def function_under_autocast(advice):
     options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
 

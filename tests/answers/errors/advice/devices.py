@@ -38,7 +38,7 @@ def half_of_autocast(advice):
 SECOND = "needs a second device with data"
 OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
-untried("no-dtype", "torch.cuda.is_available() says", "something to look at; needs a GPU")
+untried("no-dtype", "check `torch.cuda.is_available()`", "something to look at; needs a GPU")
 untried("no-dtype", "Convert them before they are moved", SECOND)
 untried("no-stub", "turn off an integrated one beside it", "needs a GPU of Intel")
 untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
@@ -145,6 +145,7 @@ untried("no-stub", "Install the vendor's software", BACKEND)
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
+untried("no-dtype", "Use a newer PyTorch: this one is old", OTHER_BUILD)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
 untried("not-exported", "Turn off the fused code of Transformers", "needs the packages of the exporter")
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)

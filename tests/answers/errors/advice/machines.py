@@ -65,6 +65,12 @@ def batch_of_products(advice):
     torch.bmm(x, y.float() if advice else y)
 
 
+@tries("mixed-dtypes", "Make both complex, a layer by `dtype=torch.complex64`")
+def complex_input(advice):
+    layer = torch.nn.Linear(2, 2, dtype=torch.complex64 if advice else None)
+    layer(torch.ones(1, 2, dtype=torch.complex64))
+
+
 untried("mixed-devices", "An offload of accelerate", "needs accelerate")
 untried("no-device-module", "Move the tensor to the group's device", GPU)
 untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
