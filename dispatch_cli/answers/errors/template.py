@@ -97,8 +97,8 @@ HOLES = {
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin))"
     r"|MultiScaleDeformableAttention)",
     # modules and names of torch that a program uses
-    "torch_module": r"(?P<module>torch\.library(?P<of_library>)|torch(?:vision|audio)?\b(?!\.library\b)"
-    r"(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)|(?:\.\w{1,60}\b){0,6})"
+    "torch_module": r"(?P<module>scaled_dot_product_attention|torch\.library(?P<of_library>)"
+    r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)|(?:\.\w{1,60}\b){0,6})"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|functional_tensor\b(?P<vision>)|\w{{1,100}}))",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
@@ -124,7 +124,7 @@ HOLES = {
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
-    "torch_library": r"(?P<library>lib(?:torch|c10)(?:_cuda(?P<with_cuda>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
+    "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
     "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",
@@ -187,7 +187,7 @@ HOLES = {
     r"|at::DeprecatedTypeProperties(?P<type>)|C\+\+(?P<expected>\d\d)(?= to compile PyTorch| or later compatible))",
     "torch_dll": r"[^'\"\n]{0,300}?torch[\\/]{1,2}lib[\\/]{1,2}(?P<library>(?:fbgemm(?P<fbgemm>)|[\w.-]{1,60})\.dll)",
     # libraries of CUDA and ROCm, on which compiled extensions depend
-    "library": r"(?P<library>lib(?:cu(?!da\.)\w{1,20}|nv\w{1,20}|nccl|amdhip64)\.so[.\d]{0,20})",
+    "library": r"(?P<library>lib(?:(?:cu(?!da\.)|nv|(?:amdhi|hi|roc|MIO|hsa-)(?P<rocm>))\w{1,20}|nccl)\.so[.\d]{0,20})",
     # a function of a package, in one or two words
     "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",
     "*": r"[^\n]{0,600}?",
