@@ -215,19 +215,13 @@ def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:
 
 def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
     """The lines of a printed table by their keys, whatever stands before each."""
-    for line in _lines(text):
-        head, _, tail = line.rpartition(" [")
+    for line in text.splitlines():
+        head, _, tail = line.rstrip(_CLOSING).rpartition(" [")
         rule = _RULES.get(tail)
-        match = _line(head) if rule is not None else None
+        match = _line(head) if rule is not None and len(head) <= MAX_LINE else None
         if rule is not None and match is not None:
             kernel = match["rest"]
             yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
-
-
-def _lines(text: str) -> Iterator[str]:
-    """The lines that may be part of a dump."""
-    stripped = (line.rstrip(_CLOSING) for line in text.splitlines())
-    return (line for line in stripped if len(line) <= MAX_LINE and line.endswith("]"))
 
 
 def _line(text: str) -> re.Match[str] | None:
