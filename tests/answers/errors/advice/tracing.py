@@ -107,7 +107,7 @@ def condition_under_fx(advice):
     Tracer().trace(torch.nn.Sequential(Chosen()) if "leaf" in advice else Chosen(), concrete_args=fixed)
 
 
-@tries("by-fx", "leave `@torch.compile` out there")
+@tries("by-fx", "Leave `@torch.compile` out of what is traced")
 def compiled_function_under_fx(advice):
     def f(x):
         return x + 1
