@@ -278,6 +278,12 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
             "torch.empty_strided",
         ),
         ("ImportError: DLL load failed: the system cannot run %1.", "Visual C++ Redistributable", "LD_LIBRARY_PATH"),
+        (
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.cuda.FloatTensor instead "
+            "(while checking arguments for embedding)",
+            "indices.long()",
+            "weight.dtype",
+        ),
         ("expected device cpu but got device cuda:0", "x.to(device)", "dtype"),
         ("expected scalar type Float but found ComplexFloat", "Make both complex", "Convert the tensor"),
         (no_kernel("aten::_transformer_encoder_layer_fwd", "musa"), "set_fastpath_enabled(False)", "register_fake"),
