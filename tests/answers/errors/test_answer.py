@@ -279,10 +279,16 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
         ),
         ("ImportError: DLL load failed: the system cannot run %1.", "Visual C++ Redistributable", "LD_LIBRARY_PATH"),
         (
-            "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.cuda.FloatTensor instead "
-            "(while checking arguments for embedding)",
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.cuda.FloatTensor "
+            "instead (while checking arguments for embedding)",
             "indices.long()",
             "weight.dtype",
+        ),
+        (
+            "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling `cublasGemmEx( handle, opa, opb, m, n, "
+            "k, &falpha, a, CUDA_R_16BF, lda)`",
+            "before Ampere take no bfloat16",
+            "x.half()",
         ),
         ("expected device cpu but got device cuda:0", "x.to(device)", "dtype"),
         ("expected scalar type Float but found ComplexFloat", "Make both complex", "Convert the tensor"),
