@@ -151,7 +151,8 @@ untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
 untried("mixed-dtypes", "If the tensor of 8 bits is a weight, it is quantized", OTHER)
-untried("not-built", "name another device, such as 'npu:0'", OTHER)
+untried("not-built", "name another device, such as 'mps'", OTHER)
+untried("not-built", "Load them to a device that is there", OTHER)
 untried("wrong-arguments", "The text lists the overloads", OTHER)
 untried("no-subclass", "Let one library alone convert the weights", OTHER)
 
