@@ -7,23 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from dispatch_cli.answers.findings.checks import CheckEntry, ChecksReport, DocPart, parts
-from dispatch_cli.answers.findings.summary_document import severity_run
-from dispatch_cli.checks.check import Group, Need
+from dispatch_cli.answers.findings.summary_document import GROUPS, severity_run
+from dispatch_cli.checks.check import Need
 from dispatch_cli.model.names import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, lines
 from dispatch_cli.render.sheet import Sheet
 
-GROUPS = {
-    Group.INVARIANTS: "PyTorch's own invariants",
-    Group.REGISTRATIONS: "Registrations",
-    Group.AUTOGRAD: "Autograd",
-    Group.CALLS: "Reachable kernels",
-    Group.AGREEMENT: "Consistency",
-    Group.OWNERSHIP: "Ownership of operators and namespaces",
-    Group.HIGHER_ORDER: "Higher-order operators",
-    Group.DRIFT: "Declarations and the built library",
-    Group.INTENTIONS: "Guards and suppressions",
-}
 INDENT = 4
 NEEDS = {
     Need.PYTORCH: "the operators of a PyTorch state",

@@ -12,11 +12,22 @@ from dispatch_cli.answers.findings.report import (
     FindingsReport,
     UnlistedFindings,
 )
-from dispatch_cli.checks.check import Need
+from dispatch_cli.checks.check import Group, Need
 from dispatch_cli.model.names import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
 
+GROUPS = {
+    Group.INVARIANTS: "PyTorch's own invariants",
+    Group.REGISTRATIONS: "Registrations",
+    Group.AUTOGRAD: "Autograd",
+    Group.CALLS: "Reachable kernels",
+    Group.AGREEMENT: "Consistency",
+    Group.OWNERSHIP: "Ownership of operators and namespaces",
+    Group.HIGHER_ORDER: "Higher-order operators",
+    Group.DRIFT: "Declarations and the built library",
+    Group.INTENTIONS: "Guards and suppressions",
+}
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
 

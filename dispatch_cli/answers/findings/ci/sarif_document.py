@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 from dispatch_cli import __version__
 from dispatch_cli.answers.findings.baseline import fingerprint
-from dispatch_cli.answers.findings.checks_document import GROUPS
 from dispatch_cli.answers.findings.ci.places_wording import STANDARD_INPUT, common_tip, relative_path, sentences, worst
 from dispatch_cli.answers.findings.report import FindingsReport, ReportedFinding, UnlistedFindings, by_place
-from dispatch_cli.answers.findings.summary_document import unlisted_sentence
+from dispatch_cli.answers.findings.summary_document import GROUPS, unlisted_sentence
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.names import Severity
