@@ -45,7 +45,7 @@ def product_of_two_dtypes(advice):
         layer(x)
 
 
-@tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "convert the arguments")
+@tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "or convert `x`")
 def floats_added_to_integers(advice):
     x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
     if "out=" in advice:

@@ -59,7 +59,7 @@ def memory_of_a_transposed_tensor(advice):
     rows(x.contiguous() if advice else x, torch.tensor([0, 1]), torch.tensor([0]))
 
 
-@tries("under-vmap", "Choose the other one, `vmap(f, randomness='different')`", "or call the operator outside")
+@tries("under-vmap", "Choose `vmap(f, randomness='different')`", "or call the operator outside")
 def same_random_numbers_of_a_batch(advice):
     torch.func.vmap(torch.bernoulli, randomness="different" if advice else "same")(torch.ones(3))
     torch.bernoulli(torch.ones(3))
