@@ -28,6 +28,8 @@ HEAD = 5
 """Characters of a line that tell lines of a log, which begin alike."""
 _MARKS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?m:^)(?:\[rank\d{1,6}\]: ?)+")
 """Colours, and the rank that torchrun writes before each line."""
+_FRAMES = str.maketrans("│┃║❱", "|||>")
+"""Lines round the tracebacks of rich, and its mark before the line that was running."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
@@ -268,8 +270,8 @@ def rejoined(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def uncoloured(text: str) -> str:
-    """Without the escape sequences of a terminal, and what torchrun writes before lines."""
-    return _MARKS.sub("", text.replace("\r\n", "\n"))
+    """Without the escape sequences of a terminal, the frames of rich, and what torchrun writes before lines."""
+    return _MARKS.sub("", text.replace("\r\n", "\n").translate(_FRAMES))
 
 
 def _unescaped(line: str, depth: int) -> str:

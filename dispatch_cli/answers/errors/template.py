@@ -176,6 +176,8 @@ HOLES = {
     r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File )|\s*\Z)))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_STRING}(?P<abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
+    # int64_t is long on Linux alone
+    "long_symbol": r"(?=__ZNK?2at\w{1,60}data_ptrIlE)(?P<long>)",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for

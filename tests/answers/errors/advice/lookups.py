@@ -138,5 +138,5 @@ untried(
 )
 untried("undefined-symbol", "MKL 2024.1 took it away", OTHER_BUILD)
 untried("undefined-symbol", "Leave LD_LIBRARY_PATH out", OTHER_BUILD)
-untried("undefined-symbol", "On Windows long has 32 bits", "needs Windows")
+untried("undefined-symbol", "On Windows and macOS int64_t is not long", "needs Windows")
 untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")
