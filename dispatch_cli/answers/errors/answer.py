@@ -73,8 +73,16 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     namespace = (f"namespace_{'' if name is None else name.namespace}", "")
+    own_code = [("others_code", "")] if name is not None and f"/{name.namespace}/" in pasted.text else []
     asked = first._replace(
-        details=(*first.details, *_of_tensors(dict(first.details), state), whose, namespace, *evidence(pasted.text))
+        details=(
+            *first.details,
+            *_of_tensors(dict(first.details), state),
+            whose,
+            namespace,
+            *own_code,
+            *evidence(pasted.text),
+        )
     )
     version = version_of(pasted.text, first, api.load_universes(bases.names()))
     report = ErrorReport(

@@ -30,6 +30,8 @@ from dispatch_cli.model.universe import (
 EMPTY = OperatorName("aten::empty", "memory_format")
 FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
 """Operators with kernels of every backend: they make its tensors."""
+PIN_MEMORY = OperatorName("aten::_pin_memory")
+"""Operator that is called for the device of its argument, and not of its tensor."""
 MKLDNN = "MkldnnCPU"
 """The one key of a kind of CPU tensors that is not per backend."""
 NO_KERNEL_RULES = (Rule.MISSING, Rule.FALLBACK, Rule.AMBIGUOUS, Rule.NOT_KNOWN)
@@ -167,7 +169,7 @@ def case_of(
         declared=declared,
         built=_is_built(state, device_of(universe, key)),
         factory=name in FACTORIES,
-        makes=table is not None and BACKEND_SELECT in table.active,
+        makes=(table is not None and BACKEND_SELECT in table.active) or name == PIN_MEMORY,
         several=definition is not None and _takes_several(definition.schema.arguments),
         tags=() if definition is None else definition.tags,
     )

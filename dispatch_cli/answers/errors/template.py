@@ -124,6 +124,7 @@ HOLES = {
     "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
+    "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
@@ -157,6 +158,7 @@ HOLES = {
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
+    "cudnn_backward": r"\b_?cudnn_(?P<operation>(?!grid)\w{1,60})_backward",
     "cudnn_label": rf"_?cudnn_(?P<operation>\w{{1,60}})_backward{_OF_IT}",
     # an argument, or more than its name
     "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",

@@ -268,6 +268,8 @@ untried("bad-registration", "Leave the namespace out of the schema", "needs C++"
 untried("other-text", "A function under vmap, grad or jvp may do", "needs a fault of PyTorch")
 untried("no-library-file", "Delete its folder in ~/.cache/torch_extensions", "needs the failed build of an extension")
 untried("other-text", "the operators run as without torch.compile", "asks for no change")
+untried("no-kernel", "Pin no memory on this device", "needs another build")
+untried("no-data", "With DeepSpeed: try ZeRO-2", "needs DeepSpeed")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
 untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")

@@ -323,7 +323,15 @@ def checkpoint_under_grad(advice):
     assert result.sum() == 2
 
 
-@tries("not-captured", "Write there what Dynamo traces", "no argument as a result (`x.clone()`)")
+@tries("not-captured", "a view of one: return `x.clone()`", since="2.13")
+def branch_that_returns_its_argument(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x, (x,))
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
+@tries("not-captured", "Write there what Dynamo traces")
 def branch_with_a_graph_break(advice):
     def f(x):
         return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x * x.data_ptr(), (x,))
