@@ -204,7 +204,7 @@ def mask_of_numbers(advice):
     assert x.masked_select(mask.bool() if advice else mask).sum() == 1
 
 
-@tries("no-device-module", "Pass one that it takes, such as `dtype=torch.bfloat16` on the CPU")
+@tries("no-device-module", "Pass a dtype that it takes: bfloat16 on the CPU")
 def autocast_of_another_dtype(advice):
     with torch.autocast("cpu", dtype=torch.bfloat16 if advice else torch.float64):
         torch.ones(2, 2) @ torch.ones(2, 2)
@@ -253,7 +253,7 @@ untried("mixed-dtypes", "If the call is in a package's code", "needs another bui
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
 untried("defined-twice", "Another package, or PyTorch itself, overrides it", "needs another package")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
-untried("no-library-file", "A DLL of it is for another system", "needs another build")
+untried("no-library-file", "A DLL is for another system", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")
 untried(

@@ -9,7 +9,7 @@ from tests.answers.errors.advice.slots import ONE
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("no-dtype", "If the operator is of integers")
+@tries("no-dtype", "If the operator takes integers alone")
 def floats_in_an_operator_of_integers(advice):
     x = torch.tensor([4.0, 6.0])
     assert torch.gcd(*(x.long() if advice else x)) == 2

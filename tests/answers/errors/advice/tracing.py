@@ -55,8 +55,8 @@ untried("changed-cpp", "PyTorch 1.5 to 1.11 took TH and THC away", "needs nvcc")
 untried("no-api", "2.0 took it away", OTHER)
 untried("no-api", "torchvision 0.17 took it away", "needs torchvision")
 untried("not-compiled", "Install a PyTorch for the CUDA of nvcc", "needs nvcc")
-untried("not-compiled", "Let it name the folder of a CUDA toolkit", "needs nvcc")
-untried("not-compiled", "Leave it out of TORCH_CUDA_ARCH_LIST", "needs nvcc")
+untried("not-compiled", "Set CUDA_HOME to a CUDA toolkit", "needs nvcc")
+untried("not-compiled", "Leave that GPU out of TORCH_CUDA_ARCH_LIST", "needs nvcc")
 untried("no-api", "DTensor is there from PyTorch 2.5 on", OTHER)
 
 
