@@ -139,7 +139,7 @@ REMOVED = {
     "trace --recorder": "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program",
     "trace --where": "write --op, as in `--op 'aten::*copy*'`, or --line",
 }
-"""What to write instead of each option that commands had, or one command."""
+"""The replacement of each option that all commands had, or one command."""
 
 
 def what_to_write(command: str | None, option: str) -> str | None:

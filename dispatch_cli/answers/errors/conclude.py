@@ -71,7 +71,7 @@ class Case(NamedTuple):
     meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
     state; None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of
     a build with that backend. factory: every backend has the operator. makes: the call is told where its result is to
-    be. tags: its tags.
+    be. several: the operator takes more than one tensor. tags: its tags.
     """
 
     universe: Universe
