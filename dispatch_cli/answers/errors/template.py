@@ -41,7 +41,6 @@ HOLES = {
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
-    "core_op": r"(?:torch\._ops\.)?(?P<op>\w{1,60}\.\w{1,100}\.\w{1,60})",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
@@ -61,7 +60,6 @@ HOLES = {
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
-    "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "backend": rf"(?P<device>{_BACKEND})",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
@@ -92,7 +90,6 @@ HOLES = {
     "class_name": r"(?!FakeTensor)(?P<class_name>\w{1,60})",
     # what a schema, and not a saved program, goes on with
     "not_saved": r"(?!\s*Serialized)",
-    "layout": r"(?P<layout>[A-Za-z]\w{1,30})",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin))"
     r"|MultiScaleDeformableAttention)",
