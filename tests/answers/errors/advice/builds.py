@@ -62,7 +62,7 @@ def function_of_another_pytorch(advice):
     torch.ops.load_library(build("mine", source, options=(f"-L{LIBRARIES}", "-ltorch_cpu")))
 
 
-@tries("undefined-symbol", "or compile with `-D_GLIBCXX_USE_CXX11_ABI=", needs="g++")
+@tries("undefined-symbol", "or compile with `-D_GLIBCXX_USE_CXX11_ABI=", needs="g++", since="2.8")
 def string_of_the_old_abi(advice):
     in_new_folder()
     source = """#include <string>
@@ -72,7 +72,7 @@ void fail() { c10::detail::torchCheckFail("", "", 0, std::string("x")); }"""
     torch.ops.load_library(build("mine", source, options=(abi, f"-L{LIBRARIES}", "-lc10")))
 
 
-@tries("no-library-file", "Install a build of the package for the installed PyTorch", needs="g++")
+@tries("no-library-file", "Install a build of the package for the installed PyTorch", needs="g++", since="2.8")
 def library_without_its_dependency(advice):
     in_new_folder()
     dependency = build("other", "int other() { return 1; }")

@@ -184,7 +184,7 @@ def attention_without_an_implementation(advice):
         torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
 
 
-@tries("no-attention", "call `x.contiguous()` before it is split into heads")
+@tries("no-attention", "call `x.contiguous()` before it is split into heads", until="2.13")
 def attention_of_jagged_tensors(advice):
     x = torch.nested.nested_tensor([torch.ones(3, 6), torch.ones(2, 6)], layout=torch.jagged)
     parts = (y.contiguous() if advice else y for y in torch.nn.Linear(6, 18)(x).chunk(3, dim=-1))

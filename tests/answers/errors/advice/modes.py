@@ -78,6 +78,7 @@ def mesh():
     "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
     "or the DTensor, `x.to_local()`",
     "implicit_replication()`",
+    since="2.5",
 )
 def plain_beside_distributed(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
@@ -96,6 +97,7 @@ def plain_beside_distributed(advice):
     "no-sharding",
     "`x.to_local()`, then `DTensor.from_local(…)`",
     "torch.distributed.tensor.experimental.register_sharding",
+    since="2.5",
 )
 def operator_without_a_strategy(advice):
     from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
@@ -113,12 +115,3 @@ def operator_without_a_strategy(advice):
 
     y = DTensor.from_local(op(x.to_local()), where, [Replicate()]) if "to_local" in advice else op(x)
     assert y.sum().to_local() == 8
-
-
-@tries("no-sharding", "try torch.no_grad() instead", until="2.4")
-def composite_operator_in_inference_mode(advice):
-    from torch.distributed._tensor import Replicate, distribute_tensor
-
-    where = mesh()
-    with torch.no_grad() if advice else torch.inference_mode():
-        assert distribute_tensor(ONE, where, [Replicate()]).flatten().shape == (4,)

@@ -80,7 +80,7 @@ untried(
 )
 
 
-@tries("defined-twice", "accept `allow_override=True`", "and delete it before you create it again")
+@tries("defined-twice", "accept `allow_override=True`", "and delete it before you create it again", since="2.8")
 def python_kernel_twice(advice):
     define("t::f", "(Tensor x) -> Tensor")
     first, second = Library("t", "IMPL"), Library("t", "IMPL")
@@ -93,7 +93,7 @@ def python_kernel_twice(advice):
     assert torch.ops.t.f(ONE).sum() == 12
 
 
-@tries("defined-twice", "Remove one of the two", "accept `allow_override=True`")
+@tries("defined-twice", "Remove one of the two", "accept `allow_override=True`", since="2.8")
 def fake_twice(advice):
     define("t::f", "(Tensor x) -> Tensor", CPU=double)
     for number in range(1 if "Remove" in advice else 2):
@@ -101,7 +101,7 @@ def fake_twice(advice):
     assert compiled(torch.ops.t.f)(ONE).sum() == 8
 
 
-@tries("defined-twice", "Remove one of the two")
+@tries("defined-twice", "Remove one of the two", since="2.8")
 def fake_beside_meta(advice):
     define("t::f", "(Tensor x) -> Tensor", CPU=double, Meta=torch.empty_like)
     if not advice:

@@ -147,6 +147,7 @@ def operator_without_autograd(advice):
     "Register a batching rule: torch.library.register_vmap",
     "or a kernel at FuncTorchBatched",
     unchanged=("You do not have to change anything",),
+    since="2.5",
 )
 def loop_in_place_of_a_rule(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
