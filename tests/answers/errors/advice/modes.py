@@ -36,9 +36,9 @@ class Handling(torch.Tensor):
         return func(*plain, **(kwargs or {}))
 
 
-@tries("no-subclass", "or plain tensors only", "Handle aten::sin in that method", "Pass tensors of one subclass only")
+@tries("no-subclass", "or plain tensors only", "in that method; return", "Pass tensors of one subclass only")
 def subclass_that_handles_nothing(advice):
-    x = torch.Tensor._make_wrapper_subclass(Handling if "Handle" in advice or "one" in advice else Refusing, (2,))
+    x = torch.Tensor._make_wrapper_subclass(Handling if "method" in advice or "one" in advice else Refusing, (2,))
     (torch.ones(2) if "plain" in advice else x).sin()
 
 
