@@ -94,7 +94,7 @@ def file_with_a_class(advice):
     assert torch.load(file, **({"weights_only": False} if advice else {})).relu.sum() == 4
 
 
-@tries("other-version", "Load what torch.save wrote by torch.load")
+@tries("other-version", "What torch.save wrote, load by torch.load")
 def file_without_a_script(advice):
     file = io.BytesIO()
     torch.save({"weight": ONE}, file)
