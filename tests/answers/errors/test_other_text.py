@@ -69,6 +69,7 @@ def answered(text: str) -> ErrorReport:
         "ValueError: class ids must be contiguous",
         "xgb error: the data must be on GPU",
         "ValueError: Cannot flatten a sharded index",
+        "ValueError: input tensor layout: NHWC",
         "TypeError: expected the handler to return a Tensor, got NoneType",
         # contiguous() does not make a tensor column-major
         "RuntimeError: Input tensor 'b' must be contiguous in the K dimension (column-major)",
