@@ -73,7 +73,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = ("pytorchs" if is_pytorchs else "packages", "")
     namespace = (f"namespace_{'' if name is None else name.namespace}", "")
-    own_code = [("others_code", "")] if name is not None and f"/{name.namespace}/" in pasted.text else []
+    own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, pasted.text) else []
     asked = first._replace(
         details=(
             *first.details,
@@ -117,6 +117,11 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in pasted.errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
+
+
+def _is_in_path(namespace: str, text: str) -> bool:
+    """True if a text names a folder of that name: the package, whose namespace mostly has its name, is running."""
+    return any(f"{sign}{namespace}{sign}" in text for sign in "/\\")
 
 
 def _of_versions(named: str) -> Fact:

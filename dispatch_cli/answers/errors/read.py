@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
-from dispatch_cli.answers.errors.messages import MESSAGES
+from dispatch_cli.answers.errors.messages import MESSAGES, evidence
 from dispatch_cli.answers.errors.template import QUOTE
 from dispatch_cli.engine.rules import Rule
 
@@ -124,6 +124,8 @@ def find_errors(text: str) -> list[ErrorText]:
         joined = _read(rejoined(lines))
         if len(joined) >= len(errors) and _names(joined) != _names(errors):
             errors = joined
+    if ("names_pytorch", "") not in evidence(text):
+        errors = [error for error in errors if "shared" not in error.names]
     named = {error.kind for error in errors if error.operator is not None}
     errors = [error for error in errors if error.operator or error.kind not in named]
     of_end = [error for error in errors if not (error.earlier or is_warning(error))]

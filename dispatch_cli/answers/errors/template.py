@@ -143,7 +143,7 @@ HOLES = {
     r"(?:T|ndim|untyped_storage)\b(?P<since>)|(?:to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor"
     r"|_spec)\b(?P<dtensor>)|\w{1,100}))",
     "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
-    "cpu_function": r"(?!\w*(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
+    "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.messages import EVIDENCE, MESSAGES
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
@@ -423,3 +424,12 @@ def test_the_place_of_a_block_with_another_namespace_is_told() -> None:
         "corresponding to this namespace.  (Error occurred while processing TORCH_LIBRARY block at ops.py:475)"
     ).details
     assert ("new", "ops.py:475") in details
+
+
+def test_words_anywhere_in_a_text_have_names_of_their_own() -> None:
+    """A detail of a template is of the one sentence; words are of the whole text."""
+    words = {line.partition(" ")[0] for line in MESSAGES[EVIDENCE].words}
+    details = {
+        name for message in MESSAGES.values() for text in message.templates for name in re.findall(r"\{(\w+)\}", text)
+    }
+    assert words & details == set()

@@ -258,7 +258,7 @@ untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")
 untried(
     "fake-mixed",
-    "Or keep the function that uses it out of the compiled region",
+    "Keep the function that uses it out of the compiled region",
     "as other calls that are kept out, which are tried",
 )
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
