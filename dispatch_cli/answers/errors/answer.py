@@ -119,9 +119,9 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     return report
 
 
-def _is_in_path(namespace: str, text: str) -> bool:
+def _is_in_path(namespace: str | None, text: str) -> bool:
     """True if a text names a folder of that name: the package, whose namespace mostly has its name, is running."""
-    return any(f"{sign}{namespace}{sign}" in text for sign in "/\\")
+    return namespace is not None and any(f"{sign}{namespace}{sign}" in text for sign in "/\\")
 
 
 def _of_versions(named: str) -> Fact:
