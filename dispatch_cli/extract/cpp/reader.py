@@ -14,6 +14,7 @@ from dispatch_cli.extract.cpp.blocks import (
     when_called,
 )
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined, undecided
+from dispatch_cli.extract.cpp.preprocessor.project import HELPER_TEMPLATE
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     ChainCall,
     CppToken,
@@ -36,6 +37,7 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 _KINDS = {"CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION", "FROM_SCHEMA": None}
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
+_HELPER_TEMPLATE = re.compile(HELPER_TEMPLATE)
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 """A macro that may stand for a block; ExecuTorch has its own registry."""
 
@@ -149,6 +151,8 @@ class UnitReader:
             self._register_operators(token)
         elif text in ("Library", "StableLibrary"):
             self._function(token)
+        elif text == "template":
+            self._function_template(token)
         elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
             self.findings.refuse(taken, f"the macro {text} is not known", self._build)
             self.findings.missing[text] += 1
@@ -250,6 +254,19 @@ class UnitReader:
             return
         parameters = tuple(map(_parameter, split(taken[1:-1])))
         self._functions.add(LibraryFunction(name, parameters, tuple(body[1:-1])))
+
+    def _function_template(self, token: CppToken) -> None:
+        """A function template whose parameter may be a library: a call of it in a block is read as such."""
+        head = None if token.use is not None else _HELPER_TEMPLATE.match(token.source.blanked, token.offset)
+        if head is None:
+            return
+        opening = self._unit.next()
+        while opening is not None and opening.text != "(":
+            opening = self._unit.next()
+        taken = None if opening is None else self._bracketed([], opening)
+        body = None if taken is None else self._bracketed([])
+        if taken is not None and body is not None:
+            self._functions.add(LibraryFunction(head["name"], (_parameter(taken[1:-1]),), tuple(body[1:-1])))
 
     def _bracketed(
         self, start: list[CppToken], opening: CppToken | None = None, depth: int = 0

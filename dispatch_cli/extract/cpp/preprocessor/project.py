@@ -23,7 +23,12 @@ MAX_SEARCHED = 50
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
-_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
+HELPER_TEMPLATE = (
+    r"template\s*<\s*(?:typename|class)\s+(?P<type>\w+)\s*>\s*(?:[\w:]{1,40}[\s&*]{1,9}){1,4}?(?P<name>\w+)\s*"
+    r"\(\s*(?P=type)\s*&\s*\w+\s*\)\s*\{"
+)
+"""A function template with one parameter, of the template's type: it may take a library, and register with it."""
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&|{HELPER_TEMPLATE}"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
