@@ -285,7 +285,7 @@ def _named(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
         for registers, pattern in (("definition", _DEFINES), ("kernel", _IMPLEMENTS)):
             match = pattern.match(statement.text)
             if match is not None:
-                yield Undecided(registers, statement.at, (("namespace", match[1]),), name=match[2])
+                yield Undecided(registers, statement.at, (("library", match[1]),), name=match[2])
 
 
 def _operator(registration: Undecided) -> tuple[str | None, str | None]:
