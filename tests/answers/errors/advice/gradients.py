@@ -63,6 +63,14 @@ def gradient_of_a_number(advice):
     Times.apply(training(1.0, 2.0), 3).sum().backward()
 
 
+@tries("wrong-gradients", "return a list of gradients")
+def gradient_for_a_list(advice):
+    op = define("t::f", "(Tensor[] xs, Tensor y) -> Tensor", CPU=lambda xs, y: xs[0] + y)
+    gradients = (lambda ctx, g: ([g, g], g)) if advice else (lambda ctx, g: (g, g))
+    torch.library.register_autograd("t::f", gradients)
+    op([training(1.0), training(2.0)], training(3.0)).sum().backward()
+
+
 @tries("wrong-gradients", "leave that gradient out", until="2.13")
 def gradient_too_many(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x * 2)
