@@ -120,8 +120,9 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
 
 
 def _is_in_path(namespace: str | None, text: str) -> bool:
-    """True if a text names a folder of that name: the package, whose namespace mostly has its name, is running."""
-    return namespace is not None and any(f"{sign}{namespace}{sign}" in text for sign in "/\\")
+    """True if a text names a folder of that name among packages, or in one of its own name: the package is running."""
+    folders = (f"-packages/{namespace}/", f"/{namespace}/{namespace}/")
+    return namespace is not None and any(folder in text.replace("\\", "/") for folder in folders)
 
 
 def _of_versions(named: str) -> Fact:

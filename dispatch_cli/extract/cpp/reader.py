@@ -266,7 +266,8 @@ class UnitReader:
         taken = None if opening is None else self._bracketed([], opening)
         body = None if taken is None else self._bracketed([])
         if taken is not None and body is not None:
-            self._functions.add(LibraryFunction(head["name"], (_parameter(taken[1:-1]),), tuple(body[1:-1])))
+            function = LibraryFunction(head["name"], (_parameter(taken[1:-1]),), tuple(body[1:-1]))
+            self._scope.templates[function.name] = function
 
     def _bracketed(
         self, start: list[CppToken], opening: CppToken | None = None, depth: int = 0

@@ -47,17 +47,20 @@ class LibraryFunctions:
 
 
 class UnitScope:
-    """The functions of one translation unit. work: the budget of its statements."""
+    """The functions of one translation unit. work: the budget of its statements. templates: of functions, by name."""
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
         self.work = unit.work
+        self.templates: dict[str, LibraryFunction] = {}
         self._aliases: dict[str, Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def function(self, name: str) -> LibraryFunction | None:
-        """The function of that name that takes a library."""
-        return self._functions.get(name)
+        """The function of that name that takes a library; else a template of the unit that may take one."""
+        function = self._functions.get(name)
+        # a function in a file that is still to be read goes before a template
+        return self.templates.get(name) if function is None and self._functions.complete else function
 
     def may_follow(self) -> bool:
         """True if a function that is not found can be in a file that is still to be read."""

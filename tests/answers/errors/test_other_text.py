@@ -69,6 +69,14 @@ def answered(text: str) -> ErrorReport:
         "ValueError: class ids must be contiguous",
         "xgb error: the data must be on GPU",
         "ValueError: Cannot flatten a sharded index",
+        "CUDA error: invalid device function\n  current device: 0, in function ggml_cuda_mul_mat_q",
+        "ERROR: Constraints violated (unique_email)",
+        "ImportError: libcurl.so.4: cannot open shared object file: No such file or directory",
+        "librocksdb.so.6: cannot open shared object file: No such file or directory",
+        "CUDA_HOME environment variable is not set and CUDA is not found",
+        "TypeError: solve(): incompatible function arguments. The following argument types are supported:",
+        "LNK2019: unresolved external symbol cudaMalloc",
+        "TypeError: Unknown type name 'NoneType'",
         "ValueError: input tensor layout: NHWC",
         "TypeError: expected the handler to return a Tensor, got NoneType",
         # contiguous() does not make a tensor column-major
@@ -112,3 +120,15 @@ def test_a_known_sentence_is_explained_in_place_of_the_class_of_the_exception(te
     pasted = read(f"{text}\nRuntimeError: Trying to backward through the graph a second time")
     assert [error.kind for error in pasted.errors] == ["backward-call"]
     assert not MESSAGES["backward-call"].general
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("torch.AcceleratorError: CUDA error: invalid device function", "not-built"),
+        ('File "/x/site-packages/torch/_ops.py"\nlibcusparse.so.12: cannot open shared object file', "no-library-file"),
+        ("TypeError: f(): incompatible function arguments. Invoked with: torch.Tensor", "wrong-arguments"),
+    ],
+)
+def test_a_text_of_other_programs_too_counts_beside_pytorchs_name(text: str, kind: str) -> None:
+    assert [error.kind for error in read(text).errors] == [kind]
