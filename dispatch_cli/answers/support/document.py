@@ -88,6 +88,7 @@ def outcome(report: SupportReport) -> str:
 def _headline(report: SupportReport) -> str:
     parts: dict[str, list[str]] = {}
     unknown: set[int] = set()
+    composite: set[int] = set()
     for at, column in enumerate(report.columns):
         if column.context not in HEADLINE:
             continue
@@ -97,8 +98,11 @@ def _headline(report: SupportReport) -> str:
         number = f"{works:,}" if applying == report.chosen else f"{works:,} of {applying:,}"
         parts.setdefault(column.backend, []).append(f"{number} {HEADLINE[column.context][works != 1]}")
         unknown.update(place for place, verdict in enumerate(verdicts) if verdict is Verdict.NOT_KNOWN)
+        if column.context is not SupportContext.EAGER:
+            composite.update(place for place, verdict in enumerate(verdicts) if verdict is Verdict.COMPOSITE)
     texts = [f"on {backend} {', '.join(texts)}" for backend, texts in parts.items()]
     texts += [f"not all is known of {len(unknown):,}"] if unknown else []
+    texts += [f"{len(composite):,} by composite kernels"] if composite else []
     return f"{plural(report.chosen, 'operator')}: {'; '.join(texts)}"
 
 
