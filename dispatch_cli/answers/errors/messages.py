@@ -102,9 +102,6 @@ def filled(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda hole: names.get(hole[1], _MISSING.get(hole[1], f"that {hole[1]}")), kept).strip()
 
 
-_DISABLED, _NO_FULLGRAPH = "torch.compiler.disable", " Leave `fullgraph=True` out for that."
-
-
 def evidence(text: str) -> Iterator[tuple[str, str]]:
     """The details that words anywhere in a text are evidence of."""
     for name, pattern in _evidence():
@@ -127,6 +124,5 @@ def advice(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
         end = 0 if conditions is None else conditions.end()
         asked = [(part["sign"], part["detail"] in names) for part in _CONDITION.finditer(text, 0, end)]
         if all(holds is (sign != "!") for sign, holds in asked if sign != "+"):
-            without = _NO_FULLGRAPH if "fullgraph" in names and _DISABLED in text and "fullgraph" not in text else ""
-            (first if ("+", True) in asked else others).append(filled(text[end:], names) + without)
+            (first if ("+", True) in asked else others).append(filled(text[end:], names))
     return (*first, *others)
