@@ -94,18 +94,6 @@ class _LazyGroup(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(f"{name:{width}}", line) for name, line in commands.items()])
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command. One that is given an option which it had says what to write instead."""
-        try:
-            return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            from dispatch_cli.cli.modules import what_to_write
-
-            instead = what_to_write(None if error.ctx is None else error.ctx.info_name, error.option_name)
-            if instead is None:
-                raise
-            raise click.UsageError(instead, error.ctx) from None
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

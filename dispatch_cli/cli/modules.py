@@ -1,4 +1,4 @@
-"""Modules that a run imports when it needs them, and options that commands no longer have."""
+"""Modules that a run imports when it needs them."""
 
 from __future__ import annotations
 
@@ -74,78 +74,6 @@ DOCUMENTS = {
 """
 PICTURES = dict.fromkeys(("resolve", "resolve-higher-order"), "dispatch_cli.answers.resolve.picture_document")
 """Modules of the pictures that are no part of a document, by the name of the report."""
-
-
-_VMAP = "leave it out: a vmap always runs before a capture"
-_CONTEXTS = "write `dispatch-cli support --context NAME` with FILE or --op GLOB, which says what becomes of such calls"
-_VERSIONS = "leave it out: the answer has all versions, and `dispatch-cli diff A B` compares two"
-_SUMMARY = "leave it out; text with --full ends with a row per check, and `summary` in JSON has the same"
-_TIMEOUT = "set the variable DISPATCH_CLI_TIMEOUT to the seconds"
-REMOVED = {
-    "--cache-dir": "set the variable DISPATCH_CLI_CACHE_DIR to the directory",
-    "--codegen-backends": "write codegen-backends in [tool.dispatch-cli.extract] of pyproject.toml",
-    "--csv-exact": "set the variable DISPATCH_CLI_CSV=exact",
-    "--derivatives": "give derivatives.yaml as a FILE beside native_functions.yaml",
-    "--no-cache": "set the variable DISPATCH_CLI_CACHE_DIR=none",
-    "--strict": "use it with `extract` or `check-invariants`",
-    "capture --no-vmap": _VMAP,
-    "capture --timeout": _TIMEOUT,
-    "capture --vmap": _VMAP,
-    "check-invariants --all-findings": "write --full",
-    "check-invariants --exit-zero": "write --fail-on none",
-    "check-invariants --no-config": "write --config none",
-    "check-invariants --pytorch": "leave the files out and write --base NAME, such as a capture",
-    "check-invariants --summary": _SUMMARY,
-    "check-invariants --view": _SUMMARY,
-    "coverage --autocast": _CONTEXTS,
-    "coverage --context": _CONTEXTS,
-    "coverage --fail-under": "write --format json; `percent` is the share of operators that are served",
-    "coverage --filter": "write --op or --served-by; JSON and CSV have every row, and `explore` has a filter",
-    "coverage --missing": "write --served-by nothing; `served` in JSON is false where autograd is broken, too",
-    "coverage --sort": "leave it out: JSON and CSV have rows to sort",
-    "coverage --vmap": _CONTEXTS,
-    "crossref --all-findings": "write --full",
-    "crossref --live": "write --against live",
-    "crossref --timeout": _TIMEOUT,
-    "crossref --view": "leave it out: what only one side has is a finding",
-    "explore --fresh": "leave it out: every start begins anew",
-    "explore --theme": "set the variable TEXTUAL_THEME",
-    "extract --against": "write `dispatch-cli crossref PATH... --against STATE`",
-    "extract --import": "write `dispatch-cli crossref PATH... --against live --import MODULE`",
-    "extract --no-config": "write --config none",
-    "extract --python": "write `dispatch-cli crossref PATH... --against live --python PATH`",
-    "extract --timeout": _TIMEOUT,
-    "guards --rules-only": "remove `kernel` from what --record writes",
-    "history --from": _VERSIONS,
-    "history --only": "leave it out: JSON and CSV name the kind of each change",
-    "history --to": _VERSIONS,
-    "keys --against": "write `dispatch-cli diff A B`, which names the keys that only one of two states has",
-    "keys --base": "write --universe NAME, such as torch-2.15: keys belong to a universe",
-    "page --timestamp": "leave it out: the file has a date",
-    "page --trace": "write `dispatch-cli trace RECORDING --full --format html -o FILE`",
-    "register --all": "write --full",
-    "register --fallbacks": "write --view fallbacks",
-    "register --in-order": "write --view order",
-    "resolve --device": "write --argument device=DEVICE",
-    "resolve --dtype": "write --argument dtype=DTYPE",
-    "resolve --generator": "write --argument generator=DEVICE",
-    "resolve --layout": "write --argument layout=LAYOUT",
-    "resolve --stop-after": "leave it out: --format json has the steps in order",
-    "schema --output": "write `dispatch-cli schema REPORT`, and -o FILE for a file",
-    "table --all": "write --full",
-    "table --resolver": "write `dispatch-cli explain OP KEY`, which says what resolve_key chooses; the check "
-    "python-resolution has all",
-    "trace --kernels": "leave it out: `operators` in JSON has the keys whose kernels ran",
-    "trace --recorder": "start `dispatch-cli trace --save RECORDING PROGRAM` in the place of the program",
-    "trace --where": "write --op, as in `--op 'aten::*copy*'`, or --line",
-}
-"""The replacement of each option that all commands had, or one command."""
-
-
-def what_to_write(command: str | None, option: str) -> str | None:
-    """A sentence about an option that a command had, or that others have; None for any other."""
-    instead = REMOVED.get(f"{command} {option}") or REMOVED.get(option)
-    return None if instead is None else f"There is no option {option}: {instead}."
 
 
 def completion(name: str) -> Complete:

@@ -11,7 +11,6 @@ import pytest
 from dispatch_cli.checks.all_checks import CHECKS
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.help import GROUPS
-from dispatch_cli.cli.modules import REMOVED
 from tests.cli.support import call, process
 
 CONTEXT = click.Context(cli)
@@ -68,26 +67,6 @@ def test_every_option_can_be_found(command: str) -> None:
     for option in options_of(command):
         assert {*option.opts} & named_in(short), option.name
         assert {*option.opts} <= explained, option.name
-
-
-@pytest.mark.parametrize("removed", REMOVED)
-def test_a_removed_option_says_what_to_write(removed: str) -> None:
-    command, _, option = removed.rpartition(" ")
-    command = command or "register"
-    assert option not in names_of(command)
-    for argument in (option, f"{option}=1"):
-        result = call(command, argument)
-        assert (result.code, result.out) == (2, "")
-        assert f"Error: There is no option {option}: " in result.err
-
-
-@pytest.mark.parametrize("removed", REMOVED)
-def test_what_a_removed_option_says_exists(removed: str) -> None:
-    """Options that it names are options of the command, or of the one that it names."""
-    instead, command = REMOVED[removed], removed.rpartition(" ")[0] or "register"
-    named = re.search(r"`dispatch-cli (\S+)", instead) or re.search(r"`(extract)`", instead)
-    its = {*names_of(named[1] if named is not None else command), *names_of(command)}
-    assert named_in(re.sub(r"dispatch-cli", "", instead)) <= its, removed
 
 
 def test_the_whole_documentation_is_there_in_every_format() -> None:
