@@ -252,8 +252,7 @@ class _Loader:
         if declarations is not None and any(context.changes for context in contexts):
             from dispatch_cli.declarations.sections.changes import change_declarations
 
-            of_state = self._captured(), self._continued.steps
-            declarations = change_declarations(declarations, contexts, self._extended(named), *of_state)
+            declarations = change_declarations(declarations, contexts, self._captured())
         for file in self._files.values():
             for problem in file.problems.problems:
                 if file.header.extracted and problem.code in REFUSALS:

@@ -222,11 +222,11 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
             if problem.span in places
         ),
     )
-    before, base = declarations.before, None
-    is_same = before == (declarations.steps, declarations.without) and not declarations.own_python_kernels
-    if (source is not None or before.steps) and not is_same:
-        base = _fresh(declarations, source, before.without)
-        apply(base, before.steps)
+    before, base = declarations.steps_before, None
+    is_same = before == declarations.steps and not (declarations.without or declarations.own_python_kernels)
+    if (source is not None or before) and not is_same:
+        base = _fresh(declarations, source, ())
+        apply(base, before)
     return State(dispatcher, applied.overrides, base, source, declarations, refused)
 
 
@@ -295,7 +295,7 @@ def rerun(state: State, new: Declarations) -> State:
 
 
 def without_changes(state: State) -> State:
-    """The state as it would be without the sections ``changes`` of the user's own files; worked out once.
+    """The state as it would be without the sections ``changes``; worked out once.
 
     What PyTorch refuses then is left out of it.
     """
@@ -304,15 +304,14 @@ def without_changes(state: State) -> State:
         assert changes is not None, "only what files change can be undone"
         earlier = changes._asdict()
         del earlier["made"]
-        undone = declarations._replace(**earlier, unchanged=None, changes=None)
+        undone = declarations._replace(**earlier, without=(), changes=None)
         state.unchanged = run(undone, state.source, refusing=False)
     return state.unchanged
 
 
 def refusal_of(error: ChangeError) -> Refused:
     """An error of a change as a refusal."""
-    hint = error.hint() if callable(error.hint) else error.hint
-    message = str(error) if hint is None else f"{error}; {hint}"
+    message = str(error) if error.hint is None else f"{error}; {error.hint}"
     return Refused(Refusal.NO_KERNEL, message)
 
 

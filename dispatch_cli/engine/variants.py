@@ -289,7 +289,7 @@ class Variants:
         declarations = self.declarations
         is_small = len(declarations.steps) * len(self.variants) <= MOST_STEPS
         units = None if variant is self.default or is_small else variant.cases.keys()
-        inherited = frozenset(map(id, declarations.before.steps))
+        inherited = frozenset(map(id, declarations.steps_before))
 
         def is_in(step: Step | PythonKernel) -> bool:
             if not variant.holds(when_of(step)):
@@ -298,15 +298,17 @@ class Variants:
                 return True
             return unit_of_step(step) in units
 
-        before, changes = declarations.unchanged, declarations.changes
+        changes = declarations.changes
         if changes is not None:
-            kernels = tuple(filter(is_in, changes.python_kernels))
-            changes = changes._replace(steps=tuple(filter(is_in, changes.steps)), python_kernels=kernels)
+            changes = changes._replace(
+                steps=tuple(filter(is_in, changes.steps)),
+                inherited_steps=tuple(filter(is_in, changes.inherited_steps)),
+                python_kernels=tuple(filter(is_in, changes.python_kernels)),
+            )
         return declarations._replace(
             steps=tuple(filter(is_in, declarations.steps)),
             inherited_steps=tuple(filter(is_in, declarations.inherited_steps)),
             python_kernels=tuple(filter(is_in, declarations.python_kernels)),
-            unchanged=None if before is None else before._replace(steps=tuple(filter(is_in, before.steps))),
             changes=changes,
         )
 

@@ -250,18 +250,8 @@ class NameNote(NamedTuple):
     span: Span | None
 
 
-class HistoryBefore(NamedTuple):
-    """A history before the files that the user named, and before their changes of it.
-
-    without: what of the captured state is left out even so, by files that these extend.
-    """
-
-    steps: tuple[Step, ...]
-    without: tuple[CapturedRegistration, ...]
-
-
 class OwnChange(NamedTuple):
-    """A registration that the section ``changes`` of a file that the user named leaves out or moves.
+    """A registration that a section ``changes`` leaves out or moves.
 
     operator: None for a backend fallback. key: where it is registered. span: where the file says so.
     """
@@ -272,16 +262,16 @@ class OwnChange(NamedTuple):
 
 
 class OwnChanges(NamedTuple):
-    """Effects of the sections ``changes`` of the user's own files.
+    """Effects of the sections ``changes``, which are the user's own.
 
-    made: the registrations that they concern. steps, python_kernels, without: what the declarations would have in these
-    fields without the changes.
+    made: the registrations that they concern. steps, inherited_steps, python_kernels: what the declarations would have
+    in these fields without the changes; nothing would be left out of the captured state.
     """
 
     made: tuple[OwnChange, ...]
     steps: tuple[Step, ...]
+    inherited_steps: tuple[Step, ...]
     python_kernels: tuple[PythonKernel, ...]
-    without: tuple[CapturedRegistration, ...]
 
 
 class Declarations(NamedTuple):
@@ -298,8 +288,7 @@ class Declarations(NamedTuple):
     functions: that register something of the steps when they are called. undecided, unread: what sources register
     beside that, as far as it was found. refused: what PyTorch refuses of what sources say.
     notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
-    had never been registered. unchanged: the history before the user's own files, where these change it.
-    changes: how the user's own files change what was registered before; None where they do not.
+    had never been registered. changes: how the files change what was registered; None where they do not.
     """
 
     universe: Universe
@@ -323,13 +312,12 @@ class Declarations(NamedTuple):
     notes: tuple[NameNote, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()
     universe_file: str | None = None
-    unchanged: HistoryBefore | None = None
     changes: OwnChanges | None = None
 
     @property
-    def before(self) -> HistoryBefore:
-        """The history before the files that the user named."""
-        return self.unchanged or HistoryBefore(self.inherited_steps, self.without)
+    def steps_before(self) -> tuple[Step, ...]:
+        """The history before the files that the user named, and before all changes of it."""
+        return (self.changes or self).inherited_steps
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

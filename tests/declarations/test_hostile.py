@@ -115,14 +115,14 @@ def test_many_comments_of_one_line(tmp_path: Path) -> None:
 
 
 def test_sections_of_changes_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each section looks through what was registered before, which together is bounded."""
-    monkeypatch.setattr("dispatch_cli.declarations.sections.changes.MOST_LOOKED_THROUGH", 30)
+    """Each section looks through all registrations, so that their number is bounded."""
+    monkeypatch.setattr("dispatch_cli.declarations.sections.changes.MOST_SECTIONS", 4)
     write(tmp_path, HEAD + b"operators: [{func: m::a() -> (), dispatch: {CPU: [a, b, c, d, e, f, g, h]}}]\n", "x.yaml")
     for number in range(1, 9):
         change = f"changes: [{{remove: {{operator: m::a, dispatch_key: CPU, kernel: {'abcdefgh'[number - 1]}}}}}]\n"
         write(tmp_path, HEAD + change.encode(), f"c{number}.yaml")
     files = [str(tmp_path / name) for name in ("x.yaml", *(f"c{number}.yaml" for number in range(1, 9)))]
-    assert len(load(files[:3]).steps) == 8
+    assert len(load(files[:5]).steps) == 6
     assert {problem.code for problem in refused(*files)} == {"too-many-changes"}
 
 

@@ -11,8 +11,8 @@ _A_REGISTRATION = record("registration", "a registration")
 REGISTRATION = Record(
     "registration",
     "a registration",
-    "Names a registration that was made before: by a file that comes before, by this file above the section, or by the "
-    "embedded state. `kernel` and `number` are needed only if there are several at the key.",
+    "Names a registration of a file or of the embedded state. `kernel` and `number` are needed only if there are "
+    "several at the key.",
     (
         Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`."),
         Field("dispatch_key", ONE_KEY, "With `operator`: the key at which the kernel is registered, or `CatchAll`."),
@@ -30,9 +30,10 @@ REGISTRATION = Record(
 CHANGE = Record(
     "change",
     "a change",
-    "One change of what was registered before: of kernels, backend fallbacks, and kernels of the Python dispatcher, "
-    "not of definitions and of higher-order operators. All changes of a section name registrations as they are before "
-    "the first of them. `check-invariants` looks at their operators as at those that the file registers something for. "
+    "One change of what files and the embedded state register: of kernels, backend fallbacks, and kernels of the "
+    "Python dispatcher, not of definitions and of higher-order operators. Changes are made when all files are read; "
+    "those of a section name registrations as they are before the first of them. `check-invariants` looks at their "
+    "operators as at those that the file registers something for. "
     "What it finds only with the changes is at the place of the change; for one of a backend fallback, it looks at "
     "all operators.",
     (

@@ -130,7 +130,7 @@ FILE = Record(
         Field(
             "changes",
             list_of(record("change", "changes"), "changes"),
-            "Changes of what was registered before: registrations that are left out or moved. `dispatch-cli explore` "
+            "Changes of what is registered: registrations that are left out or moved. `dispatch-cli explore` "
             "writes them.",
         ),
         Field(

@@ -8,7 +8,7 @@ from dispatch_cli.declarations.fields import Values, read_record, read_records, 
 from dispatch_cli.declarations.formats.change_format import CHANGE, MOST_NUMBER, REGISTRATION
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.sections.context import FileContext, ReadChange, ReadChanges, read_operator_name
+from dispatch_cli.declarations.sections.context import FileContext, ReadChange, read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
@@ -20,24 +20,20 @@ from dispatch_cli.model.changes.change import (
     Reordering,
 )
 from dispatch_cli.model.changes.history_editor import HistoryEditor
-from dispatch_cli.model.declarations import Declarations, HistoryBefore, PythonKernel, Step
+from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 _OF_MOVES = ("before", "after")
-MOST_LOOKED_THROUGH = 10_000_000
-"""Registrations that all sections look through, each those before it."""
+MOST_SECTIONS = 16
+"""Files with changes, each of which looks through all registrations."""
 
 
 def read_changes(context: FileContext, section: Node) -> None:
-    """Read the section ``changes``; what it names is looked for when all files are read."""
-    problems = context.problems
-    changes = []
-    for node, values in read_records(problems, section, CHANGE):
-        change = _change(context, node, values)
-        if change is not None:
-            changes.append(ReadChange(change, node, _names(change, values)))
-    context.changes.append(ReadChanges(tuple(changes), len(context.steps), len(context.python_kernels)))
+    """Read the section ``changes``; they are made when all files are read."""
+    for node, values in read_records(context.problems, section, CHANGE):
+        if (change := _change(context, node, values)) is not None:
+            context.changes.append(ReadChange(change, node))
 
 
 def _change(context: FileContext, node: Node, values: Values) -> HistoryChange | None:
@@ -61,14 +57,6 @@ def _change(context: FileContext, node: Node, values: Values) -> HistoryChange |
     if which is None or (before is None and after is None):
         return None
     return Reordering(which, before, after)
-
-
-def _names(change: HistoryChange, values: Values) -> tuple[tuple[RegistrationName, Node], ...]:
-    """The registrations named by a change, with their places."""
-    named: tuple[tuple[str, RegistrationName | None], ...] = (("remove", change.which),)
-    if isinstance(change, Reordering):
-        named = (("move", change.which), ("before", change.before), ("after", change.after))
-    return tuple((name, node) for field, name in named if name is not None and (node := values[field]) is not None)
 
 
 def _registration(context: FileContext, node: Node | None) -> RegistrationName | None:
@@ -115,91 +103,27 @@ def _number(problems: Problems, node: Node | None) -> int | None:
     return None
 
 
-class _History:
-    """Registrations of the files so far, after the changes of those that have some."""
-
-    def __init__(self, declarations: Declarations, source: StateSource | None, before: Sequence[Step]) -> None:
-        """before: the steps of a history that the files continue."""
-        self._said = declarations._replace(steps=(), python_kernels=(), inherited_steps=())
-        self._inherited = frozenset(map(id, declarations.inherited_steps))
-        self._source = source
-        self._suggestions = FewSuggestions()
-        self._steps: list[Step] = [*before]
-        self._python_kernels: list[PythonKernel] = []
-        self._looked_through = 0
-
-    def add(self, steps: Sequence[Step], python_kernels: Sequence[PythonKernel]) -> None:
-        """Add the registrations that come next."""
-        self._steps += steps
-        self._python_kernels += python_kernels
-
-    def change(self, problems: Problems, read: ReadChanges, is_own: bool) -> None:
-        """Make the changes of a section; one that cannot be made is noted. is_own: of a file that the user named."""
-        self._looked_through += len(self._steps) + len(self._python_kernels)
-        if self._looked_through > MOST_LOOKED_THROUGH and read.changes:
-            message = "the sections 'changes' of all files together take too long"
-            hint = "write their changes in one section, in the last file"
-            problems.add(ChangeProblem.TOO_MANY.value, message, read.changes[0].node, hint)
-            return
-        editor = HistoryEditor(self.result(), self._source, self._suggestions)
-        for change in read.changes:
-            _make(editor, problems, change, is_own)
-        self._said = editor.result()
-        self._steps, self._python_kernels = [*self._said.steps], [*self._said.python_kernels]
-
-    def result(self) -> Declarations:
-        """The declarations so far."""
-        inherited = tuple(step for step in self._steps if id(step) in self._inherited)
-        return self._said._replace(
-            steps=tuple(self._steps), python_kernels=tuple(self._python_kernels), inherited_steps=inherited
-        )
-
-
 def change_declarations(
-    declarations: Declarations,
-    contexts: Sequence[FileContext],
-    extended: int,
-    source: StateSource | None,
-    continued: Sequence[Step],
+    declarations: Declarations, contexts: Sequence[FileContext], source: StateSource | None
 ) -> Declarations:
-    """Declarations after the changes of all files, each of the history before it.
+    """Declarations after the changes of all files, one section after the other; one that cannot be made is noted.
 
-    extended: how many files, which come first, are those that the user's own extend.
-    source: the captured state that the history continues; continued: what was registered after it, before all files.
-    A change that cannot be made is noted.
+    source: the captured state that the history continues.
     """
-    history = _History(declarations, source, continued)
-    before = history.result()
-    for number, context in enumerate(contexts, start=1):
-        steps = python_kernels = 0
-        for change in context.changes:
-            history.add(
-                context.steps[steps : change.steps], context.python_kernels[python_kernels : change.python_kernels]
-            )
-            history.change(context.problems, change, number > extended)
-            steps, python_kernels = change.steps, change.python_kernels
-        history.add(context.steps[steps:], context.python_kernels[python_kernels:])
-        if number == extended:
-            before = history.result()
-    # and what a capture that the user named has of PyTorch
-    there = frozenset(map(id, before.steps))
-    inherited = frozenset(map(id, declarations.inherited_steps))
-    later = (step for context in contexts[extended:] for step in context.steps if id(step) in inherited)
-    steps_before = (*before.steps, *(step for step in later if id(step) not in there))
-    changed = history.result()
-    own, changes = contexts[extended:], changed.changes
-    if changes is not None:
-        changes = changes._replace(
-            steps=(*before.steps, *(step for context in own for step in context.steps)),
-            python_kernels=(*before.python_kernels, *(kernel for context in own for kernel in context.python_kernels)),
-            without=before.without,
-        )
-    return changed._replace(unchanged=HistoryBefore(steps_before, before.without), changes=changes)
-
-
-def _make(editor: HistoryEditor, problems: Problems, change: ReadChange, is_own: bool) -> None:
-    try:
-        editor.make(change.change, problems.span(change.node) if is_own else None)
-    except ChangeError as error:
-        node = next((node for name, node in change.names if name is error.about), change.node)
-        problems.add(error.problem.value, str(error), node, error.hint)
+    suggestions = FewSuggestions()
+    changing = [context for context in contexts if context.changes]
+    for number, context in enumerate(changing):
+        problems = context.problems
+        if number == MOST_SECTIONS:
+            message = f"more than {MOST_SECTIONS} files change registrations"
+            hint = "write the changes in one file"
+            problems.add(ChangeProblem.TOO_MANY.value, message, context.changes[0].node, hint)
+            break
+        editor = HistoryEditor(declarations, source, suggestions)
+        for change, node in context.changes:
+            try:
+                editor.make(change, problems.span(node))
+            except ChangeError as error:  # noqa: PERF203 (each is noted)
+                problems.add(error.problem.value, str(error), node, error.hint)
+        declarations = editor.result()
+    return declarations

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules
     from dispatch_cli.model.calls.guard import Guard
     from dispatch_cli.model.calls.support import Promise
-    from dispatch_cli.model.changes.change import HistoryChange, RegistrationName
+    from dispatch_cli.model.changes.change import HistoryChange
     from dispatch_cli.model.conditions.condition import Condition
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.settings import Suppression
@@ -77,19 +77,10 @@ class ReadSoFar:
 
 
 class ReadChange(NamedTuple):
-    """A change with its place. names: the registrations that it names, with their places."""
+    """A change with its place."""
 
     change: HistoryChange
     node: Node
-    names: tuple[tuple[RegistrationName, Node], ...]
-
-
-class ReadChanges(NamedTuple):
-    """A section of changes, and how much its file had registered before."""
-
-    changes: tuple[ReadChange, ...]
-    steps: int
-    python_kernels: int
 
 
 @dataclass(slots=True)
@@ -122,7 +113,7 @@ class FileContext:
     functions: list[RegisteringFunction] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     unread: list[UnreadStatement] = field(default_factory=list)
-    changes: list[ReadChanges] = field(default_factory=list)
+    changes: list[ReadChange] = field(default_factory=list)
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""

@@ -5,7 +5,7 @@ An edit is a change of declarations that a person, or a program, would make to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -119,21 +119,13 @@ class ChangeProblem(Enum):
 class ChangeError(ValueError):
     """A change that cannot be made.
 
-    hint: what may be meant; a function where that takes long to find. problem: the kind.
-    about: the registration of the change that is to blame.
+    hint: what may be meant. problem: the kind.
     """
 
-    def __init__(
-        self,
-        message: str,
-        hint: str | Callable[[], str | None] | None = None,
-        problem: ChangeProblem = ChangeProblem.MOVE,
-        about: RegistrationName | None = None,
-    ) -> None:
+    def __init__(self, message: str, hint: str | None = None, problem: ChangeProblem = ChangeProblem.MOVE) -> None:
         super().__init__(message)
         self.hint = hint
         self.problem = problem
-        self.about = about
 
 
 class AdditionPlace(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
@@ -47,8 +46,8 @@ class HistoryEditor:
         self._made: list[OwnChange] = []
         self._steps = [*declarations.steps]
 
-    def make(self, change: HistoryChange, span: Span | None = None) -> None:
-        """Make one change. span: where a file that the user named says so; None for another file.
+    def make(self, change: HistoryChange, span: Span) -> None:
+        """Make one change. span: where a file says so.
 
         Errors: ChangeError; then nothing has changed.
         """
@@ -59,25 +58,22 @@ class HistoryEditor:
             self._left[which.captured] = None
         else:
             self._gone.add(id(which.step))
-        if span is not None:
-            self._made.append(OwnChange(which.name.operator, which.name.key, span))
+        self._made.append(OwnChange(which.name.operator, which.name.key, span))
 
     def result(self) -> Declarations:
         """The declarations after the changes."""
         declarations = self._said
         inherited = frozenset(map(id, declarations.inherited_steps))
         changes = declarations.changes
-        if self._made:
-            changes = changes or OwnChanges((), declarations.steps, declarations.python_kernels, declarations.without)
-            changes = changes._replace(made=(*changes.made, *self._made))
+        if changes is None:
+            changes = OwnChanges((), declarations.steps, declarations.inherited_steps, declarations.python_kernels)
         steps = tuple(step for step in self._steps if id(step) not in self._gone)
         return declarations._replace(
             steps=steps,
             inherited_steps=tuple(step for step in steps if id(step) in inherited),
             python_kernels=tuple(kernel for kernel in declarations.python_kernels if id(kernel) not in self._gone),
             without=tuple(self._left),
-            unchanged=declarations.before,
-            changes=changes,
+            changes=changes._replace(made=(*changes.made, *self._made)) if self._made else declarations.changes,
         )
 
     # inside
@@ -86,7 +82,7 @@ class HistoryEditor:
         start = self._index.find(name)
         if id(start.step) in self._gone or start.captured in self._left:
             message = f"another change removes the registration of {_words(start)}"
-            raise ChangeError(message, None, ChangeProblem.REMOVED, name)
+            raise ChangeError(message, None, ChangeProblem.REMOVED)
         return start
 
     def _move(self, change: Reordering, which: NamedRegistration) -> None:
@@ -95,8 +91,8 @@ class HistoryEditor:
         if anchor is None:
             raise ChangeError("a registration is moved before another one, or after it")
         target = self._find(anchor)
-        for registration, name in ((which, change.which), (target, anchor)):
-            _check_has_order(registration, name)
+        for registration in (which, target):
+            _check_has_order(registration)
         self._searched += len(self._steps)
         if self._searched > MOST_SEARCHED:
             message = f"{MOST_SEARCHED // len(self._steps):,} moves are the most in a history of this length"
@@ -104,7 +100,7 @@ class HistoryEditor:
         if target.step is which.step:
             word = "before" if change.before is not None else "after"
             message, hint = f"a registration cannot be moved {word} itself", f"name another one in '{word}'"
-            raise ChangeError(message, hint, ChangeProblem.MOVE, anchor)
+            raise ChangeError(message, hint)
         assert isinstance(which.step, Implement | Fallback), "only these have an order"
         others = [step for step in self._steps if step is not which.step]
         at = next(position for position, step in enumerate(others) if step is target.step)
@@ -112,13 +108,12 @@ class HistoryEditor:
         self._steps = others
 
 
-def _check_has_order(registration: NamedRegistration, name: RegistrationName) -> None:
+def _check_has_order(registration: NamedRegistration) -> None:
     if registration.captured is not None:
         message = f"{_words(registration)} was registered by PyTorch itself, where the order is not known"
-        raise ChangeError(message, "only registrations of files can be moved", ChangeProblem.MOVE, name)
+        raise ChangeError(message, "only registrations of files can be moved")
     if isinstance(registration.step, PythonKernel):
-        message = "kernels of the Python dispatcher are not moved: their order makes no difference"
-        raise ChangeError(message, None, ChangeProblem.MOVE, name)
+        raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
 
 
 def _words(registration: NamedRegistration) -> str:
@@ -129,13 +124,10 @@ def change_history(
     declarations: Declarations,
     source: StateSource | None,
     changes: Sequence[HistoryChange],
-    places: Sequence[Span] = (),
+    places: Sequence[Span],
 ) -> Declarations:
-    """Declarations after changes. source: the captured state. Errors: ChangeError.
-
-    places: where the user's own file says each of them; none where no file does.
-    """
+    """Declarations after changes. source: the captured state. places: of the changes. Errors: ChangeError."""
     editor = HistoryEditor(declarations, source)
-    for change, span in zip_longest(changes, places):
+    for change, span in zip(changes, places, strict=True):
         editor.make(change, span)
     return editor.result()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName, key_of, operator_of
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement, PythonKernel, Step
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import FewSuggestions
 
@@ -109,10 +109,9 @@ class RegistrationIndex:
             return fitting[0]
         elif fitting:
             hint = f"add 'kernel' or 'number': they are {_labels(fitting)}"
-            problem = ChangeProblem.SEVERAL
-            raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, problem, wanted)
+            raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, ChangeProblem.SEVERAL)
         message = f"there is no registration of {wanted}"
-        raise ChangeError(message, lambda: self._instead(wanted, keys), ChangeProblem.UNKNOWN, wanted)
+        raise ChangeError(message, self._instead(wanted, keys), ChangeProblem.UNKNOWN)
 
     def short_name(self, wanted: NamedRegistration) -> RegistrationName:
         """The shortest name that means one of these registrations and no other."""
@@ -181,23 +180,12 @@ class RegistrationIndex:
 
     def _instead(self, wanted: RegistrationName, keys: Mapping[str, RegistrationsAtKey]) -> str | None:
         """Hint at the registration or key that may be meant instead."""
+        if (there := keys.get(wanted.key)) is not None:
+            return f"at this key there is: {_labels(there.all)}"
         suggest = self._suggestions.suggest
-        there = keys.get(wanted.key)
-        if there is not None:
-            near = None if wanted.kernel is None else suggest(wanted.kernel, (entry.kernel for entry in there.all))
-            return near or f"at this key there is: {_labels(there.all)}"
         if keys:
             return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
-        if wanted.operator is None:
-            return "there is no backend fallback"
-        if str(wanted.operator).removeprefix(f"{HIGHER_ORDER_NAMESPACE}::") in self._higher_order:
-            return "it is a higher-order operator, which is not changed here: one of that name in a file replaces it"
-        return suggest(str(wanted.operator), self._operators)
-
-    @cached_property
-    def _higher_order(self) -> frozenset[str]:
-        captured = () if self._source is None else self._source.higher_order_operators
-        return frozenset(operator.name for operator in (*self._said.higher_order_operators, *captured))
+        return None if wanted.operator is None else suggest(str(wanted.operator), self._operators)
 
     @cached_property
     def _operators(self) -> tuple[str, ...]:

@@ -167,8 +167,8 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
     """A declared kernel has only a name, and may be any kernel of another state, but none of the one it is over."""
     changes = (
         "changes:\n"
-        "- remove: {operator: aten::mul.Tensor, dispatch_key: SparseCPU}\n"
-        "- remove: {operator: aten::neg, dispatch_key: SparseCsrCPU}\n"
+        "- remove: {operator: aten::mul.Tensor, dispatch_key: SparseCPU, number: 1}\n"
+        "- remove: {operator: aten::neg, dispatch_key: SparseCsrCPU, number: 1}\n"
     )
     text = (
         "operators:\n"
@@ -199,7 +199,7 @@ def test_what_takes_the_place_of_a_kernel_that_is_taken_away_is_another_one(
 
 def test_another_fallback_takes_the_place_of_one_that_is_taken_away(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    changes = "changes: [{remove: {fallback: AutogradCPU}}]\n"
+    changes = "changes: [{remove: {fallback: AutogradCPU, number: 1}}]\n"
     (tmp_path / "without.yaml").write_text(f"dispatch: 1\nextends: torch-2.15\n{changes}")
     file.write_text("dispatch: 1\nextends: without.yaml\nfallbacks: {AutogradCPU: mine}\n")
     comparison = compare_states(embedded("torch-2.15"), api.load_state([str(file)]))
@@ -217,7 +217,7 @@ def test_what_takes_the_place_of_a_kernel_of_a_file_that_both_have_read_is_anoth
     defined = "dispatch: 1\noperators:\n- func: demo::op(Tensor x) -> Tensor\n  dispatch: "
     Path("base.yaml").write_text(f"{defined}{{CPU: {{debug: 'registered at /src/RegisterCPU_0.cpp:31'}}}}\n")
     Path("without.yaml").write_text(
-        "dispatch: 1\nextends: base.yaml\nchanges: [{remove: {operator: demo::op, dispatch_key: CPU}}]\n"
+        "dispatch: 1\nextends: base.yaml\nchanges: [{remove: {operator: demo::op, dispatch_key: CPU, number: 1}}]\n"
     )
     Path("mine.yaml").write_text(
         "dispatch: 1\nextends: without.yaml\noperators: [{name: demo::op, dispatch: {CPU: mine}}]\n"
