@@ -326,7 +326,7 @@ def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) ->
     findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
     assert [finding["tip"].partition(";")[0] for finding in findings] == [
         "take the arguments of the schema",
-        "return a gradient, or None, for each positional argument",
+        "return a value for each result of the schema",
     ]
 
 

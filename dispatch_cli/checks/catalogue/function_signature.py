@@ -6,7 +6,8 @@ training for `register_autograd`. Arguments of the schema are passed by position
 by name; a batching rule gets `info` and `in_dims` before them. Those that have their default value are left out: a
 keyword-only one, or any at the end. `setup_context` gets `ctx`, `inputs` and `output` by these names, and
 `keyword_only_inputs` where the operator has keyword-only arguments. `backward` gets `ctx` and a gradient for each
-result, and returns a gradient, or None, for each positional argument.
+result, and returns a gradient, or None, for each positional argument. Kernels and fake implementations return a value
+for each result of the schema.
 
 It is known of functions whose source is read, and that take no `*args` there. A function that fails at every call, or
 at calls in which the arguments with defaults have these, is a warning; one that fails only where another value is given
@@ -43,7 +44,8 @@ operators:
     backward: {kernel: scale_backward, body: {parameters: [ctx, grad], values: 1..1}}
 ```
 
-Fix: give the function the parameters of the schema, and `backward` a value for each positional argument.
+Fix: give the function the parameters of the schema, return as many values as it has results, and from `backward` one
+for each positional argument.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import mismatches
 
 TIP = "take the arguments of the schema; PyTorch takes the function as it is, and fails when it calls it"
-OF_RESULTS = "return a gradient, or None, for each positional argument; else the backward pass fails"
+OF_RESULTS = "return a value for each result of the schema; in a backward, a gradient, or None, for each argument"
 
 
 def find(view: View) -> Iterator[Finding]:

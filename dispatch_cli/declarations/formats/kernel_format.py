@@ -67,8 +67,8 @@ BODY = Record(
         Field(
             "values",
             TEXT,
-            "Of its `return` statements whose values are written out, the fewest values, and the most up to the last "
-            "one that is not None: `2..3`.",
+            "The fewest values that a `return` statement of it has, and the most up to the last one that is not None: "
+            "`2..3`. Known where all of them are written out.",
             default="not known",
         ),
     ),

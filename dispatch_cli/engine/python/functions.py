@@ -22,6 +22,7 @@ from dispatch_cli.model.schema.model import (
     takes_tensors,
     writes,
 )
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 
@@ -53,8 +54,10 @@ def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMisma
         if kernel.body is not None:
             yield from _of_backward(name, kernel.body, schema)
     elif kernel.body is not None:
-        before = _OF_VMAP if wraps is not None and wraps.kind is WrapKind.VMAP else 0
-        yield from _of_function(name, kernel.body, schema, before)
+        is_rule = wraps is not None and wraps.kind is WrapKind.VMAP
+        yield from _of_function(name, kernel.body, schema, _OF_VMAP if is_rule else 0)
+        if not is_rule:
+            yield from _of_results(name, kernel.body, schema)
 
 
 def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: int) -> Iterator[FunctionMismatch]:
@@ -77,6 +80,17 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
     )
     given = "info, in_dims and the arguments" if before else "the arguments"
     yield FunctionMismatch(name, f"does not take {given} of the schema: {words}", always, fewest is not None)
+
+
+def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
+    """Results of another number than the schema has. Of several, PyTorch hands on as many as there are."""
+    if body.values is None or schema.is_varret:
+        return
+    (count, _), wanted = body.values, len(schema.returns)
+    is_list = wanted == 1 and schema.returns[0].type.kind is TypeKind.LIST
+    if count != wanted and not is_list:
+        why = f"returns {count} value{'s' * (count != 1)} where the schema has {wanted} result{'s' * (wanted != 1)}"
+        yield FunctionMismatch(name, why, always=wanted < 2, by_default=True, of_results=True)
 
 
 def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:

@@ -73,9 +73,10 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         for name, count in Counter(part.id for part in _parts(result) if isinstance(part, ast.Name)).items()
         if count > 1 and name in rebound.difference(text.rstrip("=") for text in parameters)
     ]
-    counts = [_values(result) for result in results if isinstance(result, ast.Tuple) and not _has_star(result)]
-    counts += [(1, 1) for result in results if _is_computed(result, arguments)]
-    values = (min(all_of for all_of, _ in counts), max(last for _, last in counts)) if counts else None
+    counts = [count for result in results if (count := _values(result, arguments)) is not None]
+    values = None
+    if counts and len(counts) == len(results):
+        values = min(all_of for all_of, _ in counts), max(last for _, last in counts)
     if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in nodes):
         returns, values = [], None
     return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
@@ -208,7 +209,11 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
             return False
 
 
-def _values(node: ast.Tuple) -> tuple[int, int]:
-    """The number of values, and of those up to the last that is not None."""
+def _values(node: ast.expr | None, arguments: set[str]) -> tuple[int, int] | None:
+    """The number of values, and of those up to the last that is not None; None where it is not written out."""
+    if _is_computed(node, arguments):
+        return 1, 1
+    if not isinstance(node, ast.Tuple) or _has_star(node):
+        return None
     given = [place for place, element in enumerate(node.elts, 1) if source_text(element) != "None"]
     return len(node.elts), given[-1] if given else 0

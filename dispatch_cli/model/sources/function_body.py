@@ -35,8 +35,8 @@ class FunctionBody(_Fields):
     parameters: as Python writes them, with ``=`` for a default: ``("x", "n=", "*", "out", "**options")``.
     writes, returns: of parameters that are not bound anew, and views of them; returns also of another name that is
     returned more than once.
-    values: of the ``return`` statements with values that are written out, or with arithmetic of a parameter, which is
-    one value, the fewest values, and the most up to the last that is not None. None without such a statement.
+    values: the fewest values of a ``return`` statement, and the most up to the last that is not None, where the values
+    of each are written out, or arithmetic of a parameter, which is one value. None for other functions.
     """
 
     @cached_property
