@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dispatch_cli.checks.finding_parts import without_hint
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind
-from dispatch_cli.model.universe import autograd_key_of, backend_keys
+from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.universe import PRE_DISPATCH, autograd_key_of, backend_keys
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderEntry
 
-_BELOW_AUTOGRAD = "below_autograd"
 _Problem = TypeVar("_Problem", bound=Hashable)
 
 
@@ -47,42 +47,28 @@ class Unhandled(NamedTuple):
 def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unhandled]:
     """The modes of ``torch.compile`` and ``torch.export`` in which a call fails for want of an implementation.
 
-    An operator without an implementation for any backend is left out: PyTorch has some that no call gets to.
+    An operator without an implementation for any backend is left out: PyTorch has some that no call gets to. A
+    composite implementation calls other operators before a mode is asked, except for tracing above autograd.
     """
-    from dispatch_cli.engine.call.higher_order.simulate import device_of
-    from dispatch_cli.engine.call.thread import INFRA_MODES
+    from dispatch_cli.engine.call.higher_order.errors import not_registered
+    from dispatch_cli.engine.call.higher_order.place import answer_at
+    from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
+    from dispatch_cli.engine.python.higher_order import Slot
 
-    implemented = state.higher_order_table(operator).modes
-    missing = [mode for mode in INFRA_MODES if mode not in implemented]
-    device = device_of(state, operator) if missing else None
-    if device is None:
+    table = state.higher_order_table(operator)
+    universe = table.universe
+    backends = (key for key in universe.devices.values() if key in universe.slot)
+    backend = next((key for key in backends if table.entry(key).slot is Slot.IMPL), None)
+    above = None if backend is None else autograd_key_of(universe, backend)
+    if backend is None:
         return
-    for mode in missing:
-        problem = _unhandled(state, operator, device, mode)
-        if problem is not None:
-            yield problem
-
-
-def _unhandled(state: State, operator: HigherOrderOperator, device: str, mode: str) -> Unhandled | None:
-    from dispatch_cli.engine.call.higher_order.simulate import (
-        asks_a_mode,
-        call_in_mode,
-        call_traced_above_autograd,
-        decomposes,
-        lacks,
-    )
-    from dispatch_cli.engine.call.thread import PROXY_MODE
-
-    call = call_in_mode(state, operator, device, mode)
-    if not asks_a_mode(call) and not decomposes(call):
-        # what is at the autograd keys raises, or it is not known to call the operator again
-        call = call_in_mode(state, operator, device, mode, _BELOW_AUTOGRAD)
-    above_autograd = not lacks(call) and mode == PROXY_MODE
-    if above_autograd:
-        call = call_traced_above_autograd(state, operator, device)
-    if not lacks(call) or call.end.error is None:
-        return None
-    return Unhandled(mode, without_hint(call.end.error.text), above_autograd)
+    composite = above is not None and table.entry(above).decision.rule is Rule.MATH
+    for mode in INFRA_MODES:
+        error = answer_at(table, ImplPlace(ImplKind.MODE, mode), state.modes).error
+        if composite and error is not None:
+            error = not_registered(mode) if mode == PROXY_MODE and not table.falls_through(PRE_DISPATCH) else None
+        if error is not None:
+            yield Unhandled(mode, without_hint(error.text), composite)
 
 
 class NoAutograd(NamedTuple):

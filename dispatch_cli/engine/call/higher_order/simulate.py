@@ -14,22 +14,19 @@ from collections.abc import Sequence
 from dispatch_cli.engine.call.errors import endless
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling
-from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.select import SlotSelector
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.step import KernelStep, Point, calls_anew, ends, follow, hands_over, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import PROXY_MODE, Contexts, Thread
+from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Selection, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot
-from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
-
-_MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
 def simulate_higher_order(
@@ -185,42 +182,3 @@ def _requires_grad(value: Value) -> bool:
     if value.wrapper is not None and value.wrapper.kind is WrapperKind.GRAD and value.wrapper.level is not None:
         return True
     return value.spec is not None and value.spec.requires_grad
-
-
-def device_of(state: State, operator: HigherOrderOperator) -> str | None:
-    """A device for which there is an implementation."""
-    table, universe = state.higher_order_table(operator), state.dispatcher.universe
-    for device, key in universe.devices.items():
-        if key in universe.slot and table.entry(key).slot is Slot.IMPL:
-            return device
-    return None
-
-
-def call_in_mode(
-    state: State, operator: HigherOrderOperator, tensor: str, mode: str, outside: str | None = None
-) -> HigherOrderCall:
-    """A call in a mode. outside: a context that is entered before the mode. Errors: CallError."""
-    contexts = (*([] if outside is None else [outside]), f"mode={mode}")
-    return simulate_higher_order(state, operator, (TensorSpec.parse(tensor),), tuple(map(Context.parse, contexts)))
-
-
-def call_traced_above_autograd(state: State, operator: HigherOrderOperator, tensor: str) -> HigherOrderCall:
-    """A call as ``torch.export`` and ``make_fx(pre_dispatch=True)`` trace it: ProxyTorchDispatchMode is asked first."""
-    contexts = (Context.parse("pre_dispatch"), Context.parse(f"pre_dispatch_mode={PROXY_MODE}"))
-    return simulate_higher_order(state, operator, (TensorSpec.parse(tensor),), contexts)
-
-
-def asks_a_mode(call: HigherOrderCall) -> bool:
-    """True if a mode is asked about the operator."""
-    return any(asked.kind in _MODES for hop in call.hops for asked in hop.asked)
-
-
-def lacks(call: HigherOrderCall) -> bool:
-    """True if the call fails because a mode was asked that there is no implementation for."""
-    return any(asked.kind in _MODES and asked.answer is HandlerAnswer.NO_IMPL for asked in call.hops[-1].asked)
-
-
-def decomposes(call: HigherOrderCall) -> bool:
-    """True if a composite implementation serves autograd: it calls other operators, which the modes see."""
-    entry = call.hops[-1].entry
-    return call.end.kind is EndKind.KERNEL and entry is not None and entry.decision.rule is Rule.MATH
