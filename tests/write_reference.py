@@ -85,14 +85,13 @@ findings in 2.15 and 2.4 are:
 | `sibling-disagreement` (info) | 24 | 23 | `x.cos_()` of a nested tensor has no kernel, where `x.cos()` has one |
 | `python-resolution` (info) | 8 | 7 | `zeros_like` of a nested tensor works, and fails under the Python dispatcher |
 | `no-fake-kernel` (info) | 50 | 21 | `symm_mem::one_shot_all_reduce_out` fails in `torch.compile` |
-| `unreachable-batching-rule` (info) | 8 | 8 | `aten::one_hot` works under vmap and raises under `vmap(grad(f))`, where its composite kernel runs; `aten::result_type.Scalar_Scalar` has no tensor arguments |
 | `higher-order-mode` | 2 | 3 | `run_and_save_rng_state` has no implementation for FunctionalTensorMode |
 | `higher-order-autograd` | 1, and 7 infos | 4 infos | `aoti_call_delegate` works in inference mode only |
 
 Confirmed on PyTorch 2.13: a kernel registered at Autograd for `aten::max_pool2d` never runs; the kernel of
 `access_subclass_inner_tensor` runs, but in inference mode the call raises "Could not run"; each of the six orders that
 `order-sensitive` names makes `_dispatch_check_invariants` fail. Tests marked `live` repeat all three.
-"""  # noqa: E501
+"""
 
 
 def format_reference() -> str:

@@ -202,7 +202,7 @@ class Namespaces:
     """The namespaces of a run.
 
     pytorchs: those of PyTorch. projects: those in which the user's files define operators, under whatever conditions.
-    in_sources: those of blocks in sources. with_kernels: those for which blocks register kernels.
+    in_sources: those of blocks in sources.
     """
 
     def __init__(self, state: State, pytorchs: frozenset[str]) -> None:
@@ -217,7 +217,6 @@ class Namespaces:
         undecided = (item.namespace for item in declared.undecided if item.registers in DEFINITIONS and item.namespace)
         self.projects = frozenset((*defining, *undecided)) - self.pytorchs
         self.in_sources = frozenset(step.block.namespace for step in steps if step.block.extracted)
-        self.with_kernels = frozenset(step.block.namespace for step in steps if isinstance(step, Implement))
 
     def owner(self, namespace: str) -> NamespaceOwner:
         """The one that defines the operators of a namespace."""
@@ -273,10 +272,6 @@ class UndecidedIndex:
             if (match := self._found.get((*known, lack))) is not None:
                 return match
         return None
-
-    def may_define(self, namespace: str) -> bool:
-        """True if an undecided definition may be of an operator in a namespace."""
-        return any(lack is MissingPart.DEFINITION and known in (namespace, None) for known, _, lack in self._found)
 
 
 def _named(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:

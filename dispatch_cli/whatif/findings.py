@@ -51,7 +51,7 @@ class FindingsEffect(NamedTuple):
 
 OF_LIBRARIES = frozenset({"no-fake-kernel"})
 """Checks whose findings depend on all operators that files register in a namespace."""
-OF_RUNS = frozenset({"no-autocast-fallback", "reserved-namespace", "unknown-namespace"})
+OF_RUNS = frozenset({"no-autocast-fallback"})
 """Checks that find something only where all operators of the files are looked at."""
 MANY = 100
 """Operators whose checks take long."""

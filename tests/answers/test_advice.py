@@ -213,8 +213,6 @@ NOT_BROUGHT_ABOUT = {
     "refused-registration": "a change that PyTorch refuses is not tried on",
     "unread-sources": "of files",
     "foreign-alias-kernel": "a kernel at an alias key is proposed to the library that defines the operator",
-    "reserved-namespace": "of definitions",
-    "unknown-namespace": "looks at whole files alone",
     "no-autocast-fallback": "looks at whole files alone",
     "higher-order-mode": "of operators of another kind",
     "higher-order-autograd": "of operators of another kind",

@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet
-from torch.func import grad, jvp, vmap
 
 warnings.simplefilter("ignore")
 NAMESPACE = "dispatch_cli_claims"
@@ -107,17 +106,13 @@ def in_custom_op(called: Any) -> Any:
 
 def calls(keys: list[str]) -> dict[str, str]:
     """The kernel of an operator that runs first, by context."""
-    called, batch = operator({key: noting(key) for key in keys}), torch.ones(2, 3)
+    called = operator({key: noting(key) for key in keys})
     return {
         "plain": outcome(lambda: called(torch.ones(2))),
         "no_grad": outcome(torch.no_grad()(lambda: called(torch.ones(2)))),
         "inference": outcome(lambda: inference(called)),
         "below autograd": outcome(lambda: below_autograd(lambda: called(torch.ones(2)))),
         "custom op": outcome(lambda: in_custom_op(called)),
-        "vmap": outcome(lambda: vmap(called)(batch)),
-        "vmap(grad)": outcome(lambda: vmap(grad(lambda x: called(x).sum()))(batch)),
-        "vmap(jvp)": outcome(lambda: vmap(lambda x: jvp(called, (x,), (x,)))(batch)),
-        "grad(vmap)": outcome(lambda: grad(lambda x: vmap(called)(x).sum())(batch)),
     }
 
 
@@ -226,13 +221,8 @@ def gaps() -> dict[str, str]:
 def in_pytorch() -> dict[str, str]:
     """Operators of PyTorch itself that checks speak of."""
     image, line = torch.ones(1, 1, 4, 4, requires_grad=True), torch.ones(1, 1, 4, requires_grad=True)
-    batch, index, hot = torch.ones(2, 3), torch.tensor([[0, 1], [1, 2]]), torch.ops.aten.one_hot
     outcomes = {
-        "avg_pool2d.out": outcome(lambda: torch.ops.aten.avg_pool2d.out(image, [2], out=torch.empty(1, 1, 2, 2))),
-        "one_hot, vmap": outcome(lambda: vmap(lambda y: hot(y, 4))(index)),
-        "one_hot, vmap(grad)": outcome(
-            lambda: vmap(grad(lambda x, y: x.sum() * hot(y, 4).sum()))(batch, index)
-        ).partition(":")[0],
+        "avg_pool2d.out": outcome(lambda: torch.ops.aten.avg_pool2d.out(image, [2], out=torch.empty(1, 1, 2, 2)))
     }
     if "out" in torch.ops.aten.avg_pool1d.overloads():
         outcomes["avg_pool1d.out"] = outcome(lambda: torch.ops.aten.avg_pool1d.out(line, [2], out=torch.empty(1, 1, 2)))

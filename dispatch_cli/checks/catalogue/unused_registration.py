@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.catalogue.unreachable_batching_rule import ALIASES as BATCHING_ALIASES
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import Pattern, View
@@ -45,8 +44,7 @@ def find(view: View) -> Iterator[Finding]:
         used = {decision.source for decision in pattern.plan.decisions}
         unused = [key for key in pattern.keys if key not in used and not _may_be_used(view, pattern, key)]
         for key in unused:
-            if key not in BATCHING_ALIASES:  # unreachable-batching-rule reports these
-                yield from _of_pattern(view, pattern, key)
+            yield from _of_pattern(view, pattern, key)
 
 
 def _may_be_used(view: View, pattern: Pattern, key: str) -> bool:
