@@ -1,7 +1,7 @@
 """Order sensitivity: whether some order of an operator's registrations leaves a slot of its live table stale.
 
-The order of static initialisers is the order of linking, so every order can come about. They need not be tried: what
-can be left at a slot follows from which registrations recompute it.
+The order of static initialisers is the order of linking, so every order can come about. What can be left at a slot
+follows from which registrations recompute it.
 
 **Which orders leave a slot stale.** Fix a slot. A registration *refreshes* it when PyTorch recomputes the slot at that
 registration (`Universe.refreshed_by`; a catch-all registration refreshes every slot), and *concerns* it when the
@@ -13,16 +13,12 @@ decision at the slot looks at its key. In any order there is a last refresher, o
   do, and any choice of the rest. The live entry is the decision over the last refresher and what is before it; the
   canonical entry is the decision over everything, which is the same for every order but for the newest kernel at a key.
 
-So the orders that matter are chosen by three things: the last refresher, the registrations that do not refresh the slot
-and still come before it, and the newest kernel, before and at the end, at the keys whose kernels the two entries are.
-Conversely each such choice is an order: put the chosen ones before, the newest one of a key last among them, then the
-last refresher, then the rest. Backend fallbacks drop out: a fallback refreshes its own slot, the only one that it
-concerns, so at the last refresh of a slot its fallback stands, and no order of fallbacks does more than having them
-first.
+Backend fallbacks drop out: a fallback refreshes its own slot, the only one that it concerns, so at the last refresh of
+a slot its fallback stands, and no order of fallbacks does more than having them first.
 
 A decision only looks at whether any key of certain sets has a kernel (`rules.Candidate`), so registrations of equal
-*role* count as one, and the sets of roles that can be before the last refresher are few: the choices are enumerated by
-what they add up to. Whether two entries differ is a question of their functions, as in PyTorch.
+*role* count as one, and few are left that differ for a slot: every order of these is tried. Whether two entries differ
+is a question of their functions, as in PyTorch.
 
 **Blocks.** The same holds when registrations come in blocks that keep their inner order: the last refresher is the last
 one of its block, what follows it in the block comes after it, and blocks take the place of registrations above.
@@ -76,8 +72,8 @@ class Orders:
         """The slots that some order leaves stale, in table order. Errors: Refused for an unknown operator.
 
         blocks: all of the operator's registrations in the blocks that keep their inner order, oldest first; None for
-        any order. Undefined is skipped, as in PyTorch's own check. PyTorch's kernels whose functions are
-        not known count as different functions.
+        any order. Undefined is skipped, as in PyTorch's own check, and so is a slot for which too many registrations
+        differ (`slot_orders.MOST_BLOCKS`). PyTorch's kernels whose functions are not known count as different ones.
         """
         layout, registered = self._dispatcher.layout, self._dispatcher.shape(name)[0]
         slots = slots_at_risk(layout, registered)
