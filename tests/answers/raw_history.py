@@ -58,8 +58,6 @@ def said(history: Mapping[str, Any]) -> dict[str, Changes]:
         if change["schema"] and change["schema"]["old"] != change["schema"]["new"]:
             version["schema"] = (change["schema"]["old"], change["schema"]["new"])
         kernels = {row["key"]: row["change"] for row in change["registrations"] if row["change"] != "beneath"}
-        for move in change["moves"]:
-            kernels |= dict.fromkeys(move["old_keys"], "removed") | dict.fromkeys(move["new_keys"], "added")
         slots = {key for row in change["slots"] for key in row["keys"]}
         version |= ({"kernels": kernels} if kernels else {}) | ({"slots": slots} if slots else {})
         if version:

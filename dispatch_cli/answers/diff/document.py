@@ -11,7 +11,6 @@ from dispatch_cli.answers.diff.rows import (
     DiffHigherOrder,
     DiffKernel,
     DiffKey,
-    DiffMove,
     DiffOperator,
     DiffPythonKernel,
     DiffRefused,
@@ -57,9 +56,6 @@ def registrations(report: DiffReport, fold: Fold) -> Iterator[Block]:
     else:
         groups = grouped(rows, lambda row: (CHANGES[row.change], row.key, namespace(row.operator)))
         yield from section(title, _groups(fold), groups, fold)
-    moves = grouped(report.moved, lambda move: (move.old_keys, move.new_keys, kernel_words(move.kernel)))
-    title = f"{plural(len(report.moved), 'kernel')} moved to other keys"
-    yield from section(title, _moves(fold), moves, fold, "moves")
 
 
 def others(report: DiffReport, fold: Fold) -> Iterator[Block]:
@@ -116,16 +112,6 @@ def _groups(fold: Fold) -> list[Column[tuple[tuple[str, str, str], list[DiffRegi
         Column("Namespace", lambda row, _: row[0][2]),
         Column("Count", lambda row, _: f"{len(row[1]):,}", right=True),
         fold.examples(lambda row: [change.operator for change in row[1]]),
-    ]
-
-
-def _moves(fold: Fold) -> list[Column[tuple[tuple[tuple[str, ...], tuple[str, ...], str], list[DiffMove]]]]:
-    return [
-        Column("From", lambda row, _: ", ".join(row[0][0])),
-        Column("To", lambda row, _: ", ".join(row[0][1])),
-        Column("Kernel", lambda row, _: row[0][2], Under("From")),
-        Column("Operators", lambda row, _: fold.names([move.operator for move in row[1]]), Under("From")),
-        Column("Declared at", lambda row, _: _place(row[1][0].kernel), Narrow.BELOW, optional=True),
     ]
 
 
@@ -284,9 +270,6 @@ def _rows(report: DiffReport) -> Iterator[Difference]:
     for row in report.registrations:
         active = (kernels[0] if kernels else None for kernels in (row.before, row.after))
         yield Difference("registration", row.change, row.operator, row.key, *_kernels(*active))
-    for move in report.moved:
-        keys, place = (" ".join(move.old_keys), " ".join(move.new_keys)), move.kernel.span
-        yield Difference("registration", "moved", move.operator, None, *keys, move.kernel.kernel, new_declared_at=place)
     for fallback in report.fallbacks:
         yield Difference("fallback", fallback.change, None, fallback.key, *_kernels(fallback.before, fallback.after))
     for python in report.python_kernels:

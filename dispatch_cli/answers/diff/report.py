@@ -17,7 +17,6 @@ from dispatch_cli.answers.diff.rows import (
     DiffHigherOrder,
     DiffKernel,
     DiffKey,
-    DiffMove,
     DiffOperator,
     DiffPythonKernel,
     DiffRefused,
@@ -189,7 +188,6 @@ class DiffReport:
     operators_removed: tuple[DiffOperator, ...]
     schemas: tuple[DiffSchema, ...]
     registrations: tuple[DiffRegistration, ...]
-    moved: tuple[DiffMove, ...]
     fallbacks: tuple[DiffFallback, ...]
     python_kernels: tuple[DiffPythonKernel, ...]
     higher_order_operators: tuple[DiffHigherOrder, ...]
@@ -215,7 +213,6 @@ def diff_report(
         operators_removed=tuple(rows.alone(change, ChangeKind.REMOVED)) if defined else (),
         schemas=tuple(rows.schemas(change)) if defined else (),
         registrations=tuple(rows.registrations(change, chosen)) if registered else (),
-        moved=tuple(rows.moved(change, chosen)) if registered else (),
         fallbacks=tuple(rows.fallbacks(change, chosen)) if registered else (),
         python_kernels=tuple(rows.python_kernels(change, chosen)) if registered else (),
         higher_order_operators=tuple(rows.higher_order(change, chosen)) if registered else (),
@@ -239,7 +236,6 @@ def _counts(report: DiffReport) -> DiffCounts:
         registrations_added=kinds.count(ChangeKind.ADDED),
         registrations_removed=kinds.count(ChangeKind.REMOVED),
         registrations_replaced=kinds.count(ChangeKind.REPLACED) + kinds.count(ChangeKind.BENEATH),
-        registrations_moved=len(report.moved),
         slots=sum(len(slot.keys) * len(slot.operators) for slot in report.slots),
         slot_operators=len({each.operator for slot in report.slots for each in slot.operators}),
         python_kernels=len(report.python_kernels),

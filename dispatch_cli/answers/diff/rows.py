@@ -39,7 +39,6 @@ class DiffCounts(NamedTuple):
     registrations_added: int = 0
     registrations_removed: int = 0
     registrations_replaced: int = 0
-    registrations_moved: int = 0
     slots: int = 0
     slot_operators: int = 0
     python_kernels: int = 0
@@ -97,15 +96,6 @@ class DiffRegistration(NamedTuple):
     change: ChangeKind
     before: tuple[DiffKernel, ...]
     after: tuple[DiffKernel, ...]
-
-
-class DiffMove(NamedTuple):
-    """A kernel that is registered at other keys of its operator."""
-
-    operator: str
-    old_keys: tuple[str, ...]
-    new_keys: tuple[str, ...]
-    kernel: DiffKernel
 
 
 class DiffFallback(NamedTuple):
@@ -285,14 +275,6 @@ def registrations(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffRegi
                 before = tuple(kernel_of(change.old, kernel) for kernel in each.before)
                 after = tuple(kernel_of(change.new, kernel) for kernel in each.after)
                 yield DiffRegistration(operator.name, each.key, each.change, before, after)
-
-
-def moved(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffMove]:
-    """The kernels that are registered at other keys of their operators."""
-    for operator in change.operators:
-        for each in operator.moves:
-            if any(map(chosen.has_key, (*each.old_keys, *each.new_keys))):
-                yield DiffMove(operator.name, each.old_keys, each.new_keys, kernel_of(change.new, each.kernel))
 
 
 def fallbacks(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffFallback]:

@@ -53,7 +53,6 @@ def _counted(counts: DiffCounts) -> Iterator[str]:
         (counts.registrations_added, "added"),
         (counts.registrations_removed, "removed"),
         (counts.registrations_replaced, "replaced"),
-        (counts.registrations_moved, "moved"),
     ]
     yield from _listed(registrations, "registration")
     if counts.slots:

@@ -64,14 +64,6 @@ class RegistrationRow(NamedTuple):
     key_is: KeyFate | None
 
 
-class MoveRow(NamedTuple):
-    """A kernel that was registered at some keys, and is registered at others since."""
-
-    kernel: VersionKernel
-    old_keys: tuple[str, ...]
-    new_keys: tuple[str, ...]
-
-
 class VersionAnswer(NamedTuple):
     """Content of slots. source: the key at which the kernel is registered; None where it is none of the operator's.
 
@@ -116,7 +108,6 @@ class VersionChanges(NamedTuple):
     registered_at: tuple[str, ...] = ()
     schema: SchemaRow | None = None
     registrations: tuple[RegistrationRow, ...] = ()
-    moves: tuple[MoveRow, ...] = ()
     python_kernels: tuple[PythonChange, ...] = ()
     slots: tuple[SlotsRow, ...] = ()
 
@@ -195,7 +186,6 @@ def concerning(changes: Iterable[VersionChanges], key: str) -> Iterator[VersionC
         narrowed = change._replace(
             schema=None,
             registrations=tuple(row for row in change.registrations if row.key in keys),
-            moves=tuple(row for row in change.moves if not keys.isdisjoint((*row.old_keys, *row.new_keys))),
             python_kernels=tuple(row for row in change.python_kernels if row.key == key),
             slots=slots,
         )
@@ -227,7 +217,6 @@ def _changed(versions: Versions, number: int, name: str) -> VersionChanges | Non
             RegistrationRow(row.key, row.change, _kernels(row.before), _kernels(row.after), fates.get(row.key))
             for row in change.registrations
         ),
-        moves=tuple(MoveRow(_kernels((move.kernel,))[0], move.old_keys, move.new_keys) for move in change.moves),
         python_kernels=change.python_kernels,
         slots=tuple(_slots(slot, sides, (old, new)) for slot in change.slots),
     )

@@ -13,7 +13,6 @@ from dispatch_cli.answers.history.wording import (
     causes_text,
     held_causes,
     held_text,
-    kernel_text,
     kernels_text,
     short,
     there,
@@ -100,8 +99,6 @@ def _cells(change: VersionChanges, whole: bool) -> Iterator[_Cells]:
     own = {} if whole else _own_slots(change.slots)
     for registration in change.registrations:
         yield _registration(registration, own.get(registration.key))
-    for move in change.moves:
-        yield "moved", kernel_text(move.kernel), ", ".join(move.old_keys), ", ".join(move.new_keys), ""
     for python in change.python_kernels:
         yield "python kernel", python.key, python.before or "", python.after or "", ""
     shown = {id(own[registration.key]) for registration in change.registrations if registration.key in own}
@@ -227,7 +224,7 @@ def _events(report: HistoryReport, operator: OperatorHistory) -> Iterator[Matrix
         differences = [_DEFINED] * (is_there and not was_there and number > 0) + [_GONE] * (was_there and not is_there)
         if is_there and was_there and name in changes:
             change = changes[name]
-            registered = change.registrations or change.moves or change.python_kernels
+            registered = change.registrations or change.python_kernels
             texts = change.schema is not None and change.schema.old != change.schema.new
             kinds = (
                 (_SCHEMA, texts),

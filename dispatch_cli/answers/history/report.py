@@ -91,8 +91,7 @@ def _differs(kind: HeldKind, key: str, change: VersionChanges | None) -> bool:
         return False
     if kind is HeldKind.SLOT:
         return any(key in row.keys.keys for row in change.slots)
-    moved = any(key in (*row.old_keys, *row.new_keys) for row in change.moves)
-    return moved or any(row.key == key and row.change is not ChangeKind.BENEATH for row in change.registrations)
+    return any(row.key == key and row.change is not ChangeKind.BENEATH for row in change.registrations)
 
 
 def _causes(key: str, change: VersionChanges) -> tuple[CauseRow, ...]:
@@ -167,9 +166,7 @@ def _history(versions: Versions, name: str, key: str | None) -> OperatorHistory:
         versions=tuple(_runs(versions.names, has)),
         or_earlier=has[0],
         schema_changed_in=tuple(row.version for row in changes if row.schema and row.schema.old != row.schema.new),
-        registrations_changed_in=tuple(
-            row.version for row in changes if row.registrations or row.moves or row.python_kernels
-        ),
+        registrations_changed_in=tuple(row.version for row in changes if row.registrations or row.python_kernels),
         slots_changed_in=tuple(row.version for row in changes if row.slots),
         overloads=() if has[-1] else _overloads(versions, name),
         changes=changes if key is None else tuple(concerning(changes, key)),

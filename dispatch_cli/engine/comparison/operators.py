@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.comparison.sides import (
     ChangeKind,
-    KernelIdentity,
     KernelView,
     OperatorView,
     same_active,
@@ -44,14 +43,6 @@ class RegistrationChange(NamedTuple):
     after: tuple[KernelView, ...]
 
 
-class Move(NamedTuple):
-    """A kernel that was registered at some keys, and is registered at others now."""
-
-    kernel: KernelView
-    old_keys: tuple[str, ...]
-    new_keys: tuple[str, ...]
-
-
 class PythonChange(NamedTuple):
     """A Python kernel that came, went or is another function. before, after: None where there is none."""
 
@@ -70,7 +61,7 @@ class OperatorChange(NamedTuple):
 
     change: ADDED and REMOVED for an operator that one side has alone; REPLACED where both have it. before, after: the
     two views. The rest is empty for an operator that one side has alone.
-    registrations: by key, without those that moved. slots: at the keys that both universes have.
+    registrations: by key. slots: at the keys that both universes have.
     """
 
     name: str
@@ -79,7 +70,6 @@ class OperatorChange(NamedTuple):
     after: OperatorView | None
     schema: SchemaChange | None = None
     registrations: tuple[RegistrationChange, ...] = ()
-    moves: tuple[Move, ...] = ()
     python_kernels: tuple[PythonChange, ...] = ()
     slots: tuple[SlotChange, ...] = ()
 
@@ -98,8 +88,9 @@ def compare_operator(
     python_kernels = () if old.python_kernels == new.python_kernels else tuple(_python(old, new))
     if not (schema or registrations or changed_slots or python_kernels):
         return None
-    moves, kept = _moves(registrations)
-    return OperatorChange(new.name, ChangeKind.REPLACED, old, new, schema, kept, moves, python_kernels, changed_slots)
+    return OperatorChange(
+        new.name, ChangeKind.REPLACED, old, new, schema, tuple(registrations), python_kernels, changed_slots
+    )
 
 
 def _schema(old: OperatorView, new: OperatorView) -> SchemaChange | None:
@@ -134,33 +125,6 @@ def _registrations(
                 changes.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
     changes += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
     return changes
-
-
-def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], tuple[RegistrationChange, ...]]:
-    """The moves, and the changes that are none.
-
-    A kernel moved if it went from keys at which nothing is left, and came to keys at which nothing was.
-    """
-    places: dict[KernelIdentity, tuple[list[RegistrationChange], list[RegistrationChange]]] = {}
-    for registration in registrations:
-        if (
-            registration.change in (ChangeKind.ADDED, ChangeKind.REMOVED)
-            and len(registration.before or registration.after) == 1
-        ):
-            kernel = (registration.before or registration.after)[0]
-            if kernel.identity.is_known:
-                places.setdefault(kernel.identity, ([], []))[registration.change is ChangeKind.ADDED].append(
-                    registration
-                )
-    moved = [(went, came) for went, came in places.values() if went and came]
-    if not moved:
-        return (), tuple(registrations)
-    gone = {change.key for pair in moved for side in pair for change in side}
-    moves = tuple(
-        Move(came[0].after[0], tuple(change.key for change in went), tuple(change.key for change in came))
-        for went, came in moved
-    )
-    return moves, tuple(registration for registration in registrations if registration.key not in gone)
 
 
 def _python(old: OperatorView, new: OperatorView) -> Iterator[PythonChange]:

@@ -47,11 +47,6 @@ class KernelIdentity(NamedTuple):
     file: str | None
     name: str | None
 
-    @property
-    def is_known(self) -> bool:
-        """True if something of it can be told from other kernels at the same key."""
-        return self.file is not None or self.name is not None
-
 
 class KernelView(NamedTuple):
     """A registered kernel as it is compared. debug: its debug text. label: what reports call it.

@@ -151,14 +151,11 @@ def live(python: str) -> dict[str, Any]:
 
 
 def of_report(report: Mapping[str, Any]) -> RawDifferences:
-    """The same of the JSON of ``dispatch-cli diff``; a kernel that moved has gone from some keys and come to others."""
+    """The same of the JSON of ``dispatch-cli diff``."""
     registrations = {
         (registration["operator"], registration["key"]): registration["change"]
         for registration in report["registrations"]
     }
-    for move in report["moved"]:
-        registrations |= {(move["operator"], key): "removed" for key in move["old_keys"]}
-        registrations |= {(move["operator"], key): "added" for key in move["new_keys"]}
     alone = {row["operator"] for which in ("added", "removed") for row in report[f"operators_{which}"]}
     for key in report["keys"]:
         change = "removed" if key["side"] == report["old"]["universe"] else "added"

@@ -133,12 +133,6 @@ def test_when_kernels_are_the_same() -> None:
     [
         # beneath: the active kernel is the same
         ((("CPU", "a"), ("CPU", "b")), (("CPU", "b"),), {"CPU": (ChangeKind.BENEATH, False)}),
-        # no move: there was another kernel where it was
-        (
-            (("CPU", "a"),),
-            (("CPU", "b"), ("CUDA", "a")),
-            {"CPU": (ChangeKind.REPLACED, True), "CUDA": (ChangeKind.ADDED, True)},
-        ),
         # one that has only a name is none of those beneath it
         ((("CPU", BUILT),), (("CPU", BUILT), ("CPU", "a")), {"CPU": (ChangeKind.REPLACED, True)}),
     ],
@@ -157,7 +151,6 @@ def test_kernels_over_others(
     (operator,) = compare_states(old, new).operators
     slots = {key for slot in operator.slots for key in slot.keys}
     assert {row.key: (row.change, row.key in slots) for row in operator.registrations} == changes
-    assert not operator.moves
 
 
 @pytest.mark.parametrize("extends", ["torch-2.15", "between.yaml"])
