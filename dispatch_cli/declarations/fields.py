@@ -47,6 +47,8 @@ def read_record(problems: Problems, node: Node, record: Record) -> Values | None
     if unknown:
         _note_unknown(problems, unknown, record)
     _note_missing(problems, node, values, unknown, record)
+    if not record.bound.isdisjoint(values):
+        _leave_out_misplaced(problems, values, record)
     return values
 
 
@@ -55,6 +57,23 @@ def read_records(problems: Problems, section: Node, record: Record) -> Iterator[
     for node in section.items if type(section) is Sequence else ():
         if (values := read_record(problems, node, record)) is not None:
             yield node, values
+
+
+def _leave_out_misplaced(problems: Problems, values: Values, record: Record) -> None:
+    """Note the fields that others rule out, and leave out their values."""
+    for name in record.bound.intersection(values):
+        field, node = record.by_name[name], values[name]
+        other = next((other for other in field.excludes if other in values), None)
+        if node is None:
+            continue
+        if other is not None:
+            problems.add("bad-value", f"{record.words} with the field {other!r} has no field {name!r}", node)
+        elif field.needs and values.keys().isdisjoint(field.needs):
+            needed = " or ".join(map(repr, field.needs))
+            problems.add("bad-value", f"{name!r} is only for {record.words} with the field {needed}", node)
+        else:
+            continue
+        values[name] = None
 
 
 def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> None:

@@ -93,11 +93,6 @@ def read_header(problems: Problems, root: Node) -> Header:
     by = Registrant.USER
     if is_true(values.get("snapshot")):
         by = Registrant.PYTORCH if is_true(values.get("pytorch")) else Registrant.UNKNOWN
-    else:
-        for name in ("pytorch", "imported"):
-            if values.get(name) is not None:
-                key = next(key for key, _ in root.pairs if key.text == name)
-                problems.add("bad-value", f"{name!r} is only for snapshots", key, "add snapshot: true")
     notes: list[NameNote] = []
     extends = _extensions(problems, values.get("extends"), notes)
     universe = _universe(problems, values.get("universe"), notes)

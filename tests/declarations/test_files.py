@@ -224,8 +224,7 @@ def test_only_a_snapshot_says_what_pytorch_registered(tmp_path: Path, field: dic
     with pytest.raises(InputError) as raised:
         load_state([written(tmp_path, **field)])
     (problem,) = raised.value.problems
-    assert problem.message == f"'{next(iter(field))}' is only for snapshots"
-    assert problem.hint == "add snapshot: true"
+    assert problem.message == f"'{next(iter(field))}' is only for a declaration file with the field 'snapshot'"
 
 
 # Through what declarations come: files that the user did not name, and embedded states.

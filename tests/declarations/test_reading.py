@@ -178,7 +178,6 @@ libraries:
             "{kernel: k, signature: () -> (), python: true}",
             Kernel("k", "k", parse_signature("() -> ()"), python=True),
         ),
-        ("{kernel: k, fallthrough: false}", Kernel("k", "k")),
         ("{fallthrough: true, debug: d}", Kernel("d", "fallthrough", fallthrough=True)),
     ],
 )

@@ -14,12 +14,19 @@ REGISTRATION = Record(
     "Names a registration of a file or of the embedded state. `kernel` and `number` are needed only if there are "
     "several at the key.",
     (
-        Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`."),
-        Field("dispatch_key", ONE_KEY, "With `operator`: the key at which the kernel is registered, or `CatchAll`."),
+        Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`.", excludes=("fallback",)),
+        Field(
+            "dispatch_key",
+            ONE_KEY,
+            "With `operator`: the key at which the kernel is registered, or `CatchAll`.",
+            needs=("operator",),
+        ),
         Field(
             "python_dispatch",
             ONE_KEY,
             "With `operator`, instead of `dispatch_key`: the key of a kernel of the Python dispatcher (`py_impl`).",
+            needs=("operator",),
+            excludes=("dispatch_key",),
         ),
         Field("fallback", ONE_KEY, "Instead of `operator`: the key of a backend fallback, as it was registered."),
         Field("kernel", TEXT, "The kernel's name or debug string; `fallthrough` for a fallthrough."),
@@ -42,9 +49,16 @@ CHANGE = Record(
             "move",
             _A_REGISTRATION,
             "The registration is made at another time. Registrations of embedded states have no order.",
+            excludes=("remove",),
         ),
-        Field("before", _A_REGISTRATION, "With `move`: it is made right before this registration."),
-        Field("after", _A_REGISTRATION, "With `move`: it is made right after this registration."),
+        Field("before", _A_REGISTRATION, "With `move`: it is made right before this registration.", needs=("move",)),
+        Field(
+            "after",
+            _A_REGISTRATION,
+            "With `move`: it is made right after this registration.",
+            needs=("move",),
+            excludes=("before",),
+        ),
     ),
     ("remove", "move"),
 )

@@ -100,12 +100,14 @@ FILE = Record(
             "check-invariants does not report findings about them. Otherwise check-invariants says that it is not "
             "known who made them.",
             default="false",
+            needs=("snapshot",),
         ),
         Field(
             "imported",
             record("imported"),
             "For a snapshot: the registrations of modules that were imported after PyTorch. They are checked like "
             "declarations that extend the rest of the snapshot.",
+            needs=("snapshot",),
         ),
         Field(
             "extracted",

@@ -29,13 +29,18 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. default: what holds when it is left out, in words."""
+    """One field. default: what holds when it is left out, in words.
+
+    needs: it is only for a mapping that has one of these fields. excludes: and that has none of these.
+    """
 
     name: str
     type: Type
     doc: str
     required: bool = False
     default: str | None = None
+    needs: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Record:
     """A mapping with known fields.
 
     words: what it is, for messages (``an operator``). one_of: of these fields at least one must be there.
+    bound: the fields that need or exclude others.
     """
 
     name: str
@@ -52,10 +58,13 @@ class Record:
     one_of: tuple[str, ...] = ()
     by_name: AnyMapping[str, Field] = field(init=False)
     required: tuple[Field, ...] = field(init=False)
+    bound: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {entry.name: entry for entry in self.fields})
         object.__setattr__(self, "required", tuple(entry for entry in self.fields if entry.required))
+        bound = frozenset(entry.name for entry in self.fields if entry.needs or entry.excludes)
+        object.__setattr__(self, "bound", bound)
 
 
 def choice(*texts: str) -> Type:

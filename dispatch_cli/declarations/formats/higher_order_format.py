@@ -74,7 +74,7 @@ HIGHER_ORDER_RULE = Record(
     "An implementation of a higher-order operator, when more than the name of its function is given. `fallthrough` "
     "instead of a name is short for `{fallthrough: true}`; in quotes, as in JSON, it is a name.",
     (
-        Field("kernel", TEXT, "The name of its Python function."),
+        Field("kernel", TEXT, "The name of its Python function.", excludes=("fallthrough",)),
         Field("fallthrough", BOOLEAN, "The dispatch key falls through; then there is no kernel.", default="false"),
         Field(
             "redispatches",

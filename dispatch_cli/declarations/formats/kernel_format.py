@@ -85,6 +85,7 @@ REDISPATCHES = Record(
             TEXTS,
             "The keys that it excludes on the thread before it calls the operator again: runtime keys, or alias keys "
             "for all runtime keys that they cover, separated by commas or as a list.",
+            excludes=("to",),
         ),
     ),
     ("to", "exclude"),
@@ -96,7 +97,12 @@ GOES_ON_TYPE = Type(
     GOES_ON,
 )
 _KERNEL_FIELDS = (
-    Field("kernel", TEXT, "The kernel's name. Kernels with the same name are the same function."),
+    Field(
+        "kernel",
+        TEXT,
+        "The kernel's name. Kernels with the same name are the same function.",
+        excludes=("fallthrough",),
+    ),
     Field("debug", TEXT, "The kernel's debug string, which dumps show.", default="its name"),
     Field(
         "signature",
@@ -122,6 +128,7 @@ _KERNEL_FIELDS = (
         "transform and calls the operator again below it. `other-operators`: it calls other operators. `raises`: it "
         "raises an error. A mapping names keys. The value applies to every kernel with this name.",
         default="assumed from the kernel's dispatch key, and the answer says so",
+        excludes=("fallthrough",),
     ),
     Field("wraps", record("wraps"), "The user's Python function that the kernel wraps."),
     _BODY,
@@ -196,7 +203,7 @@ FAKE_IMPL = Record(
     "given. `FakeTensorMode` runs it, and PyTorch also registers it as a Python kernel at `Meta`. It is refused "
     "where PyTorch refuses it.",
     (
-        Field("kernel", TEXT, "The name of the Python function."),
+        Field("kernel", TEXT, "The name of the Python function.", excludes=("missing",)),
         Field(
             "missing",
             BOOLEAN,

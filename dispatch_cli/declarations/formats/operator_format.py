@@ -54,8 +54,7 @@ PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
 CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
 MAKERS = (CUSTOM_OP, TRITON_OP)
 """The fields with the schema of an operator that ``torch.library`` makes."""
-ONLY_CUSTOM = ("mutates_args", "kernel")
-"""The fields that only such an operator has."""
+_DEFINING = ("func", "schema")
 FUNCTIONS = {
     "kernels": "register_kernel",
     "backward": "register_autograd",
@@ -70,13 +69,22 @@ _ALIAS_ANALYSIS = Field(
     "The alias analysis kind. `default` is that of legacy definitions without one; dumps show `CONSERVATIVE "
     "(default)`.",
     default="FROM_SCHEMA",
+    needs=_DEFINING,
+    excludes=MAKERS,
 )
-_TAGS = Field("tags", list_of(TEXT, "strings"), "The operator's tags, such as `pt2_compliant_tag`.")
+_TAGS = Field(
+    "tags",
+    list_of(TEXT, "strings"),
+    "The operator's tags, such as `pt2_compliant_tag`.",
+    needs=(*_DEFINING, *MAKERS),
+)
 _DEBUG = Field(
     "debug",
     TEXT,
     "The debug string of the definition, which dumps show after `debug:`.",
     default="registered at FILE:LINE",
+    needs=_DEFINING,
+    excludes=MAKERS,
 )
 _PYTHON_MODULE = Field(
     "python_module",
@@ -84,9 +92,14 @@ _PYTHON_MODULE = Field(
     "The Python module with its fake implementation (`m.set_python_module`), which PyTorch names in errors where "
     "there is none yet.",
     default="not said",
+    needs=_DEFINING,
+    excludes=MAKERS,
 )
 _PYTHON_MODULE_CONTEXT = Field(
-    "python_module_context", TEXT, "With `python_module`: what else `m.set_python_module` says, such as a build target."
+    "python_module_context",
+    TEXT,
+    "With `python_module`: what else `m.set_python_module` says, such as a build target.",
+    needs=("python_module",),
 )
 UNKNOWN = "unknown"
 _SCHEMA = Field(
@@ -95,13 +108,17 @@ _SCHEMA = Field(
     f"`{UNKNOWN}`: the operator is defined here, but its schema is not known. What depends on the schema is not "
     "checked.",
     default="known, or the operator is defined elsewhere",
+    excludes=("func",),
 )
-_REASON = Field("reason", TEXT, f"With `schema: {UNKNOWN}`: why it is not known.", default="not said")
+_REASON = Field(
+    "reason", TEXT, f"With `schema: {UNKNOWN}`: why it is not known.", default="not said", needs=("schema",)
+)
 _REFUSED = Field(
     "refused",
     TEXT,
     f"With `schema: {UNKNOWN}`: why PyTorch refuses the Python function of which it infers the schema.",
     default="it does not",
+    needs=("schema", *MAKERS),
 )
 FAKE_TENSOR_MODE = Record(
     "fake_tensor_mode",
@@ -165,15 +182,20 @@ OPERATOR = Record(
             "registers: at Meta and Autograd; at ADInplaceOrView if it writes to an argument or returns a view; at "
             "BackendSelect if it has no tensor arguments. Debug strings and tags are those of the universe's PyTorch "
             "version.",
+            excludes=("func",),
         ),
         Field(
-            "triton_op", TEXT, "The same for `torch.library.triton_op`; its function is also the fake implementation."
+            "triton_op",
+            TEXT,
+            "The same for `torch.library.triton_op`; its function is also the fake implementation.",
+            excludes=("func", "custom_op"),
         ),
         Field(
             "name",
             TEXT,
             "Only the name, such as `mylib::add.out`, of an operator that is defined elsewhere, or whose schema is not "
             "known.",
+            excludes=("func", *MAKERS),
         ),
         _SCHEMA,
         _REASON,
@@ -182,12 +204,14 @@ OPERATOR = Record(
             either(TEXT, list_of(TEXT, "strings")),
             "For `custom_op`: the arguments that it writes to, if the schema does not say so; `unknown` means all "
             "tensors.",
+            needs=MAKERS,
         ),
         _REFUSED,
         Field(
             "kernel",
             A_FUNCTION,
             "For `custom_op` and `triton_op`: the function for all device types. A `triton_op` needs it.",
+            needs=MAKERS,
         ),
         Field(
             "kernels",
@@ -223,7 +247,7 @@ OPERATOR = Record(
             A_FUNCTION,
             "Its backward function (`register_autograd`). A `custom_op` has a kernel at Autograd even without one.",
         ),
-        Field("setup_context", A_FUNCTION, "The function that saves values for `backward`."),
+        Field("setup_context", A_FUNCTION, "The function that saves values for `backward`.", needs=("backward",)),
         Field("vmap", SOME_FUNCTIONS, "Its batching rule (`register_vmap`)."),
         Field(
             "autocast",
@@ -246,7 +270,13 @@ DEFINITION = Record(
         AT,
         WHEN,
         Field("func", TEXT, "The schema; it may leave out the block's namespace."),
-        Field("name", TEXT, "In the place of `func`: the name of an operator whose schema is not known."),
+        Field(
+            "name",
+            TEXT,
+            f"In the place of `func`, with `schema: {UNKNOWN}`: the name of an operator whose schema is not known.",
+            needs=("schema",),
+            excludes=("func",),
+        ),
         _SCHEMA,
         _REASON,
         _REFUSED,

@@ -24,7 +24,6 @@ from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
-_OF_MOVES = ("before", "after")
 MOST_SECTIONS = 16
 """Files with changes, each of which looks through all registrations."""
 
@@ -37,26 +36,14 @@ def read_changes(context: FileContext, section: Node) -> None:
 
 
 def _change(context: FileContext, node: Node, values: Values) -> HistoryChange | None:
-    problems = context.problems
-    removed, moved = values.get("remove"), values.get("move")
+    names = ("remove", "move", "before", "after")
+    removed, moved, before, after = (_registration(context, values.get(name)) for name in names)
     if "move" not in values:
-        for name in _OF_MOVES:
-            if (other := values.get(name)) is not None:
-                problems.add("bad-value", f"{name!r} is only for 'move'", other)
-        which = _registration(context, removed)
-        return None if which is None else Removal(which)
-    if removed is not None:
-        problems.add("bad-value", "a change removes a registration or moves it", removed, "make two changes of it")
-    which = _registration(context, moved)
-    before, after = (_registration(context, values.get(name)) for name in ("before", "after"))
-    places = values.keys() & {"before", "after"}
-    if len(places) != 1:
+        return None if removed is None else Removal(removed)
+    if values.keys().isdisjoint(("before", "after")):
         message = "a registration is moved before another one, or after it: one of 'before' and 'after'"
-        problems.add("missing-field" if not places else "bad-value", message, node)
-        return None
-    if which is None or (before is None and after is None):
-        return None
-    return Reordering(which, before, after)
+        context.problems.add("missing-field", message, node)
+    return None if moved is None or (before is None and after is None) else Reordering(moved, before, after)
 
 
 def _registration(context: FileContext, node: Node | None) -> RegistrationName | None:
@@ -65,23 +52,19 @@ def _registration(context: FileContext, node: Node | None) -> RegistrationName |
     values = None if node is None else read_record(problems, node, REGISTRATION)
     if values is None or node is None:
         return None
-    keys = [name for name in ("dispatch_key", "python_dispatch", "fallback") if name in values]
-    is_fallback = "fallback" in values
-    if is_fallback and "operator" in values:
-        problems.add("bad-value", "a backend fallback has no operator", node, "keep 'operator' or 'fallback'")
-        return None
-    if len(keys) != 1:
+    field = next((name for name in ("fallback", "dispatch_key", "python_dispatch") if name in values), None)
+    if field is None:
         message = "a registration of an operator needs one of the fields 'dispatch_key' and 'python_dispatch'"
-        hint = None if keys else "definitions are not removed or moved: leave them out of the file that has them"
-        problems.add("bad-value" if keys else "missing-field", message, node, hint)
+        hint = "definitions are not removed or moved: leave them out of the file that has them"
+        problems.add("missing-field", message, node, hint)
         return None
-    operator = None if is_fallback else read_operator_name(problems, values.get("operator"))
-    key = _key(context, values.get(keys[0]), catch_all=keys[0] == "dispatch_key")
+    operator = read_operator_name(problems, values.get("operator"))
+    key = _key(context, values.get(field), catch_all=field == "dispatch_key")
     kernel = text_of(problems, values.get("kernel"))
     number = _number(problems, values.get("number"))
-    if key is None or (operator is None and not is_fallback) or ("number" in values and number is None):
+    if key is None or (operator is None and field != "fallback") or ("number" in values and number is None):
         return None
-    return RegistrationName(operator, key, "python_dispatch" in values, kernel, number)
+    return RegistrationName(operator, key, field == "python_dispatch", kernel, number)
 
 
 def _key(context: FileContext, node: Node | None, catch_all: bool) -> str | None:

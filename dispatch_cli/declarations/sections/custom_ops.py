@@ -30,7 +30,6 @@ from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tenso
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 
-_NOT_THEIRS = ("debug", "alias_analysis", "python_module", "python_module_context")
 _UNKNOWN = "unknown"
 _COMPUTES = Redispatch(RedispatchKind.NO)
 _BELOW_KEY = Redispatch(RedispatchKind.BELOW_KEY)
@@ -41,9 +40,6 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     problems = context.problems
     maker = next(maker for maker in MAKERS if maker in values)
     node = values[maker]
-    for field in _NOT_THEIRS:
-        if (other := values.get(field)) is not None:
-            problems.add("bad-value", f"{field!r} is only for an operator with the field 'func'", other, "remove it")
     known = None if node is None else library_of(context)
     if schema is None or node is None or known is None:
         return

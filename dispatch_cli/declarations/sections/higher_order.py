@@ -11,7 +11,6 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.higher_order import (
-    AUTOGRAD_NOT_IMPLEMENTED,
     ERROR_PLACES,
     RAISES,
     TRANSFORMS,
@@ -19,7 +18,6 @@ from dispatch_cli.model.higher_order import (
     HigherOrderOperator,
     ImplKind,
     ModeType,
-    is_autograd_not_implemented,
 )
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
@@ -167,33 +165,23 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
 
 def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
     """Note fields that say nothing of this implementation; True if there are any."""
-    problems = context.problems
-    kernel = values.get("kernel")
+    falls_through, error = is_true(values.get(FALLTHROUGH)), values.get("error")
+    messages = {
+        FALLTHROUGH: "only a dispatch key can fall through"
+        if falls_through and kind is not ImplKind.DISPATCH
+        else None,
+        "returns": "only implementations for modes, subclasses and functionalization can return NotImplemented"
+        if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM)
+        else None,
+        "error": "only an implementation for functionalization can have errors by place"
+        if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE
+        else "the field 'error' needs an implementation with redispatches: raises"
+        if type(error) is Scalar and not _says_raises(values)
+        else None,
+    }
     contradicts = False
-
-    def refuse(field: str, message: str, hint: str) -> None:
-        nonlocal contradicts
-        node = values.get(field)
-        if node is not None:
+    for field, message in messages.items():
+        if message is not None and (node := values.get(field)) is not None:
+            context.problems.add("bad-value", message, node)
             contradicts = True
-            problems.add("bad-value", message, node, hint)
-
-    if is_true(values.get(FALLTHROUGH)):
-        if kind is not ImplKind.DISPATCH:
-            refuse(FALLTHROUGH, "only a dispatch key can fall through", "remove the implementation")
-        refuse("kernel", "a key that falls through has no kernel", "remove 'kernel'")
-    if type(kernel) is Scalar and not is_autograd_not_implemented(kernel.text):
-        message = f"the field 'deferred_error' is only for the helper {AUTOGRAD_NOT_IMPLEMENTED}"
-        refuse("deferred_error", message, f"remove it, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
-    if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
-        message = "only implementations for modes, subclasses and functionalization can return NotImplemented"
-        refuse("returns", message, "remove 'returns': what the function returns is the result of the call")
-    error = values.get("error")
-    if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
-        message = "only an implementation for functionalization can have errors by place"
-        refuse("error", message, "write the error as one string, and redispatches: raises")
-    if type(error) is Scalar and not _says_raises(values):
-        refuse("error", "the field 'error' needs an implementation that raises", "add redispatches: raises")
-    if _says_raises(values):
-        refuse("returns", "an implementation that raises returns nothing", "remove 'returns'")
     return contradicts

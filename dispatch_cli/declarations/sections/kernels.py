@@ -74,8 +74,8 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     problems = context.problems
     if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
         return None
-    name_node, signature_node = values.get("kernel"), values.get("signature")
-    name = text_of(problems, name_node, *NAME_OF_A_KERNEL)
+    signature_node = values.get("signature")
+    name = text_of(problems, values.get("kernel"), *NAME_OF_A_KERNEL)
     debug = text_of(problems, values.get("debug")) or name
     signature = read_signature(problems, signature_node) if type(signature_node) is Scalar else None
     falls_through = is_true(values.get(FALLTHROUGH)) is True
@@ -84,11 +84,6 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     span = problems.span(node)
     redispatches, wraps, body = _said_of_function(context, values)
     if falls_through:
-        if redispatches is not None:
-            message = "a fallthrough never runs, so it cannot redispatch"
-            problems.add("bad-value", message, values["redispatches"] or node, "remove 'redispatches'")
-        if name_node is not None:
-            problems.add("bad-value", "a fallthrough has no function, so it cannot have a name", name_node)
         plain = _fallthrough(block, span)
         debug = debug or plain.debug
         boxed, unboxed = boxed is not False, unboxed is True
@@ -185,9 +180,5 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, F
         if "kernel" not in values and missing is False:
             problems.add("missing-field", "a fake implementation needs the field 'kernel', or 'missing: true'", node)
         return None
-    if function is not None and missing:
-        problems.add(
-            "bad-value", "a fake implementation with 'missing: true' has no function", values["missing"] or node
-        )
     fake = FakeImpl(function, source, is_true(values.get("allow_override")))
     return fake, debug, _said_of_function(context, values)[2]

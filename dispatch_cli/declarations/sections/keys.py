@@ -125,13 +125,7 @@ class KeyReader:
 
     def slot(self, problems: Problems, node: Scalar) -> str | None:
         """One runtime key; None, noting it, when it is none."""
-        universe, text = self._universe, self._read(node.text)
-        if universe is not None and universe.is_alias(text):
-            message = f"{text} is an alias key: it has no slot of its own"
-            problems.add(
-                _CODE, message, node, f"name a runtime key that it covers, such as {universe.covered_by(text)[0]}"
-            )
-            return None
+        text = self._read(node.text)
         return text if self._has_slot(problems, text, node) else None
 
     def device(self, problems: Problems, node: Scalar) -> str | None:
@@ -164,9 +158,10 @@ class KeyReader:
         universe = self._universe
         if universe is None or key in universe.slot:
             return True
-        problems.add(
-            _CODE, f"there is no runtime key {quoted(key)}", at, suggestion(key, (*universe.slots, *universe.aliases))
-        )
+        hint = suggestion(key, (*universe.slots, *universe.aliases))
+        if universe.is_alias(key):
+            hint = f"{key} is an alias key; name a runtime key that it covers, such as {universe.covered_by(key)[0]}"
+        problems.add(_CODE, f"there is no runtime key {quoted(key)}", at, hint)
         return False
 
     def _takes(self, key: str) -> bool:
@@ -185,13 +180,6 @@ class KeyReader:
             problems.add(_CODE, f"{CATCH_ALL} means no dispatch key, but one is needed here", at, _CATCH_ALL_HINT)
         elif key == UNDEFINED:
             problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
-        elif key in universe.per_backend:
-            example = universe.per_backend[key][0]
-            problems.add(
-                _CODE, f"{key} is a functionality, not a dispatch key", at, f"name its runtime keys, such as {example}"
-            )
-        elif "," in key:
-            problems.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use one block per key")
         else:
             problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
         return False
@@ -206,6 +194,10 @@ def _shown(key: str) -> str:
 
 
 def _hint(universe: Universe, key: str) -> str:
+    if "," in key:
+        return "one dispatch key is needed here: use one block per key"
+    if key in universe.per_backend:
+        return f"it is a functionality: name its runtime keys, such as {universe.per_backend[key][0]}"
     if key in universe.slot:
         return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
     registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)

@@ -8,9 +8,9 @@ from dispatch_cli.declarations.fields import Values, expect, read_record, read_r
 from dispatch_cli.declarations.formats.file_format import NO_FALLBACKS
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
 from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
-from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name
 from dispatch_cli.declarations.sections.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
-from dispatch_cli.declarations.sections.operators import read_definition_fields, read_unknown_schema
+from dispatch_cli.declarations.sections.operators import read_definition, read_definition_fields
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
@@ -41,14 +41,6 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
         return
     for key_node, key, value in context.keys.pairs(problems, section):
         block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
-        if type(value) is Sequence:
-            problems.add(
-                "wrong-type",
-                "expected a kernel name or a mapping, found a list",
-                value,
-                "a key has one backend fallback",
-            )
-            continue
         kernel = read_kernel(context, value, block)
         if kernel is not None and key is not None:
             with context.placed(value):
@@ -67,7 +59,7 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
     before = len(context.steps)
     block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
     if kind is not None and namespace is not None:
-        _check_contents(context, values, block, node)
+        _check_contents(context, values, block)
     context.open(block)
     for name in values:
         value = values[name]
@@ -110,34 +102,29 @@ def _namespace(context: FileContext, values: Values) -> str | None:
     return text
 
 
-def _check_contents(context: FileContext, values: Values, block: Block, at: Node) -> None:
+def _check_contents(context: FileContext, values: Values, block: Block) -> None:
     """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
-    problems = context.problems
-    define, impl, fallback, fake = (values.get(name) for name in _CONTENTS)
-    key = values.get("dispatch_key")
-    macro = block.kind.value
-    fallbacks_only = block.namespace == WILDCARD
-    if block.kind is LibraryKind.IMPL:
-        if define is not None:
-            problems.add(_MISUSE, f"a {macro} block cannot define operators", define, "use kind DEF or FRAGMENT")
-    else:
-        if fallbacks_only:
-            place = values["namespace"] or at
-            problems.add(_MISUSE, f"a {macro} block cannot be in the namespace _, which is for fallbacks", place)
-        if key is not None:
-            hint = "use kind IMPL for the kernels of one key"
-            problems.add(_MISUSE, f"a {macro} block has no dispatch key", key, hint)
-        if fallback is not None:
-            problems.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
+
+    def refuse(names: tuple[str, ...], message: str, hint: str | None = None) -> None:
+        for name in names:
+            if (node := values.get(name)) is not None:
+                context.problems.add(_MISUSE, message.format(name), node, hint)
+
+    macro, is_of_fallbacks = block.kind.value, block.namespace == WILDCARD
+    if block.kind is not LibraryKind.IMPL:
+        if is_of_fallbacks:
+            refuse(("namespace",), f"a {macro} block cannot be in the namespace _, which is for fallbacks")
+        refuse(("dispatch_key", "fallback"), f"a {macro} block has no {{}}", "use kind IMPL")
         return
-    if fallback is not None and not fallbacks_only:
-        message = f"a fallback is for all operators, so its block must be in the namespace _, not in {block.namespace}"
-        problems.add(_MISUSE, message, fallback)
-    if fallback is not None and "dispatch_key" not in values:
-        problems.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
-    for member in (impl, fake):
-        if member is not None and fallbacks_only:
-            problems.add(_MISUSE, "a block in the namespace _ can only have a fallback", member)
+    refuse(("define",), f"a {macro} block cannot define operators", "use kind DEF or FRAGMENT")
+    if "dispatch_key" not in values:
+        refuse(("fallback",), "the block of a fallback needs a dispatch_key")
+    if is_of_fallbacks:
+        refuse(("impl", "fake"), "a block in the namespace _ can only have a fallback")
+    else:
+        refuse(
+            ("fallback",), f"a fallback is for all operators: its block is in the namespace _, not {block.namespace}"
+        )
 
 
 def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
@@ -149,13 +136,7 @@ def _read_definitions(context: FileContext, section: Node, block: Block, is_usab
         if values is None:
             continue
         with context.placed(node):
-            func = values.get("func")
-            schema = read_schema(context, func, block.namespace)
-            unknown = read_unknown_schema(context, values)
-            if "func" not in values:
-                schema, func = unknown, values.get("name")
-                if "schema" not in values and func is not None:
-                    problems.add("missing-field", "a definition needs the field 'func'", func, "or add schema: unknown")
+            schema, func = read_definition(context, values, block.namespace)
             if schema is not None and func is not None and is_usable:
                 name = _in_block(context, func, schema.name, block, in_schema=True)
                 schema = None if name is None else replace(schema, name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
-from dispatch_cli.declarations.formats.operator_format import FUNCTIONS, MAKERS, ONLY_CUSTOM, OPERATOR
+from dispatch_cli.declarations.formats.operator_format import FUNCTIONS, MAKERS, OPERATOR
 from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.sections.kernels import (
     NAME_OF_A_KERNEL,
@@ -19,9 +19,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 
 _NAMESPACE_HINT = "write it as namespace::name"
-_BY_TORCH_LIBRARY = (*FUNCTIONS, *ONLY_CUSTOM)
-_MODULE_CONTEXT = "python_module_context"
-_NEEDS_SCHEMA = ("debug", "alias_analysis", "tags", "python_module", _MODULE_CONTEXT)
 
 
 def read_operators(context: FileContext, section: Node) -> None:
@@ -53,7 +50,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
             read_fakes(context, value, block, name)
         elif field == "fake_tensor_mode":
             read_fake_rules(context, value, name)
-    if not is_custom and not values.keys().isdisjoint(_BY_TORCH_LIBRARY):
+    if not is_custom and not values.keys().isdisjoint(FUNCTIONS):
         from dispatch_cli.declarations.sections.torch_library import read_registrations
 
         read_registrations(context, node, values, block, name)
@@ -63,55 +60,35 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
 def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
     """The schema, if there is one, and the name, if it can be used; mistakes are noted."""
     problems = context.problems
-    makers = [maker for maker in ("func", *MAKERS) if maker in values]
-    func, name_node = values.get(makers[0]) if makers else None, values.get("name")
-    for other in makers[1:]:
-        if (node := values[other]) is not None:
-            problems.add("bad-value", f"an operator with the field {makers[0]!r} already has a schema", node)
-    if makers:
-        if name_node is not None:
-            problems.add(
-                "bad-value", f"an operator with the field {makers[0]!r} already has a name", name_node, "remove 'name'"
-            )
-        if makers[0] in MAKERS and values.get("schema") is not None:
-            named = read_operator_name(problems, func)
-            schema = None if named is None else unknown_schema(named, text_of(problems, values.get("reason")))
-        else:
-            schema = read_schema(context, func)
-            read_unknown_schema(context, values)
-        name, place = schema.name if schema is not None else None, func
-    else:
-        schema = read_unknown_schema(context, values)
-        name, place = schema.name if schema is not None else read_operator_name(problems, name_node), name_node
-        for field in _NEEDS_SCHEMA if schema is None else ():
-            if (node := values.get(field)) is not None:
-                problems.add("bad-value", f"{field!r} is only for a definition, which needs the field 'func'", node)
-    if name is None or place is None:
+    schema, node = read_definition(context, values)
+    name = None if schema is None else schema.name
+    if schema is None and node is not None and node is values.get("name"):
+        name = read_operator_name(problems, node)
+    if name is None or node is None:
         return schema, name
     if name.namespace is None:
-        problems.add("bad-operator-name", f"the operator {name} has no namespace", place, _NAMESPACE_HINT)
+        problems.add("bad-operator-name", f"the operator {name} has no namespace", node, _NAMESPACE_HINT)
     elif name.namespace == WILDCARD:
-        problems.add("bad-operator-name", "an operator cannot be in the namespace _, which is for fallbacks", place)
+        problems.add("bad-operator-name", "an operator cannot be in the namespace _, which is for fallbacks", node)
     return schema, name
 
 
-def read_unknown_schema(context: FileContext, values: Values) -> FunctionSchema | None:
-    """The schema of a definition that says that it is not known; None, noting mistakes, where it does not say so."""
+def read_definition(
+    context: FileContext, values: Values, namespace: str | None = None
+) -> tuple[FunctionSchema | None, Node | None]:
+    """The schema of a definition, which can be one that is not known, and its node; None for what only has a name.
+
+    namespace: that of the block around it.
+    """
     problems = context.problems
-    schema, reason = values.get("schema"), text_of(problems, values.get("reason"))
-    name_node = values.get("name")
-    if schema is None:
-        if "reason" in values and "schema" not in values and (at := values["reason"]) is not None:
-            problems.add("bad-value", "'reason' is only for a schema that is not known", at, "add schema: unknown")
-        return None
-    if "func" in values:
-        problems.add("bad-value", "a definition with the field 'func' has a known schema", schema, "remove 'schema'")
-    if name_node is None or "func" in values:
-        return None
-    if (refused := text_of(problems, values.get("refused"))) is not None:
-        problems.add("torch-library", refused, name_node)
-    name = read_operator_name(problems, name_node)
-    return None if name is None else unknown_schema(name, reason)
+    field = next((name for name in ("func", *MAKERS, "name") if name in values), None)
+    node = None if field is None else values[field]
+    if values.get("schema") is None:
+        return None if field == "name" else read_schema(context, node, namespace), node
+    name, reason = read_operator_name(problems, node), text_of(problems, values.get("reason"))
+    if field == "name" and node is not None and (refused := text_of(problems, values.get("refused"))) is not None:
+        problems.add("torch-library", refused, node)
+    return None if name is None else unknown_schema(name, reason), node
 
 
 def read_definition_fields(
@@ -122,9 +99,7 @@ def read_definition_fields(
     debug = text_of(problems, values.get("debug"))
     kind_node, func = values.get("alias_analysis"), values.get("func") or values.get("name")
     tags = [text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag")]
-    module, module_context = (text_of(problems, values.get(name)) for name in ("python_module", _MODULE_CONTEXT))
-    if module is None and (at := values.get(_MODULE_CONTEXT)) is not None:
-        problems.add("bad-value", f"'{_MODULE_CONTEXT}' is only for a definition with the field 'python_module'", at)
+    module, module_context = (text_of(problems, values.get(f"python_module{end}")) for end in ("", "_context"))
     if schema is None or func is None:
         return None
     kind: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA

@@ -69,10 +69,6 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
     if values is None:
         return None
     target, excluded = values.get("to"), values.get("exclude")
-    if target is not None and excluded is not None:
-        message = "a kernel redispatches to a key, or calls the operator again with keys excluded, but not both"
-        problems.add("bad-value", message, excluded, "keep either 'to' or 'exclude'")
-        return None
     if type(target) is Scalar:
         if text_of(problems, target, "a dispatch key") is None:
             return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.declarations.fields import Values, parts, text_of
-from dispatch_cli.declarations.formats.operator_format import FUNCTIONS, ONLY_CUSTOM
+from dispatch_cli.declarations.formats.operator_format import FUNCTIONS
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.sections.custom_op_rules import (
@@ -34,7 +34,6 @@ CODE = "torch-library"
 BATCHED = "FuncTorchBatched"
 DEFAULT = "default"
 """Word for all device types in ``torch.library.impl``."""
-_CUSTOM_HINT = "write the schema as custom_op, or register kernels with 'dispatch'"
 _DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
 """The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
@@ -105,12 +104,7 @@ def library_of(context: FileContext) -> tuple[Universe, TorchLibrary] | None:
 
 def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
     """Read registrations by ``torch.library`` for an operator that is not of ``custom_op``; mistakes are noted."""
-    for field in ONLY_CUSTOM:
-        if (node := values.get(field)) is not None:
-            message = f"{field!r} is only for an operator with the field 'custom_op'"
-            context.problems.add("bad-value", message, node, _CUSTOM_HINT)
-    known = None if values.keys().isdisjoint(FUNCTIONS) else library_of(context)
-    if known is None:
+    if (known := library_of(context)) is None:
         return
     defined = context.known.operators.get(name)
     if defined is not None and defined.custom:
@@ -221,11 +215,6 @@ def read_backward(
     problems, keys = operator.context.problems, operator.context.keys
     node, setup_node = values.get("backward"), values.get("setup_context")
     function, setup = read_function(problems, keys, node), read_function(problems, keys, setup_node)
-    if setup_node is not None and node is None and "backward" not in values:
-        hint = "add the field 'backward'"
-        problems.add(
-            "missing-field", "'setup_context' needs the field 'backward', for which it saves values", setup_node, hint
-        )
     if function is None or node is None:
         return None, Wrapped(WrapKind.AUTOGRAD), None
     if operator.schema is not None:
