@@ -13,13 +13,12 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice, product
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, atoms, value
 from dispatch_cli.model.sources.file_choice import (
-    MOST_CHOICES,
     MOST_RIVALS,
     FileChoice,
     choices_of,
@@ -162,13 +161,14 @@ def _groups_of_files(of_files: Mapping[str, FileChoice], chosen: Mapping[str, st
         if len(rivals) > MOST_RIVALS:
             yield from (AtomGroup(text, ({text: True}, {text: False}), True) for text in texts)
             continue
-        several = list(islice(choices_of(rivals), MOST_CHOICES + 1))
-        worlds: dict[tuple[bool, ...], World] = {}
-        for files in several[:MOST_CHOICES]:
-            world = {text: file in files for text, file in texts.items()}
-            if all(world[text] is wanted for text, wanted in fixed.items()):
-                worlds.setdefault(tuple(world.values()), world)
-        yield AtomGroup(min(rivals), tuple(worlds.values()), len(several) > MOST_CHOICES)
+        each = ({text: file in files for text, file in texts.items()} for files in choices_of(rivals))
+        yield AtomGroup(min(rivals), _consistent(each, fixed))
+
+
+def _consistent(worlds: Iterable[World], fixed: World) -> tuple[World, ...]:
+    """The worlds that differ, of those in which atoms have the truth values that the user has fixed."""
+    consistent = (world for world in worlds if all(world[atom] is truth for atom, truth in fixed.items()))
+    return tuple({tuple(world.values()): world for world in consistent}.values())
 
 
 def _group(name: str, statements: Mapping[str, Meaning | None], chosen: Mapping[str, str]) -> AtomGroup:
@@ -179,12 +179,11 @@ def _group(name: str, statements: Mapping[str, Meaning | None], chosen: Mapping[
         return AtomGroup(name, tuple({name: truth} for truth in values))
     values_of_name = _values(meanings.values()) if name not in chosen else [_value(chosen[name])]
     is_partial = len(values_of_name) > MOST_VALUES
-    worlds: dict[tuple[bool, ...], World] = {}
-    for name_value in values_of_name[:MOST_VALUES]:
-        world = {atom: statement.holds(name_value) for atom, statement in meanings.items()}
-        if all(world[atom] is wanted for atom, wanted in fixed.items()):
-            worlds.setdefault(tuple(world.values()), world)
-    return AtomGroup(name, tuple(worlds.values()), is_partial)
+    each = (
+        {atom: statement.holds(name_value) for atom, statement in meanings.items()}
+        for name_value in values_of_name[:MOST_VALUES]
+    )
+    return AtomGroup(name, _consistent(each, fixed), is_partial)
 
 
 def _truth(text: str) -> bool:

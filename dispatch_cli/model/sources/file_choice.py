@@ -8,18 +8,18 @@ are, so that no more than their texts has to be kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import NamedTuple
 
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, parse_condition
 
-MOST_CHOICES = 64
-"""Choices of rival files that are looked at."""
 MOST_RIVALS = 24
 """Files that are rivals of each other, directly or by others; where there are more, they are taken for independent."""
-_NAME = r"(?:\"[^\"\\]+\"|[^\s\",]+)"
+_NAME = r"(?:\"[^\"\\]+\"|[^\s\",()]+)"
 _FORM = re.compile(rf"({_NAME}) is in the build, not ({_NAME}(?:, {_NAME})*)")
+_NEGATED = re.compile(rf"not ({_NAME}) is in the build")
 
 
 class FileChoice(NamedTuple):
@@ -59,63 +59,32 @@ def names_for(choice: FileChoice) -> tuple[str, ...]:
 
 def worded(condition: Condition) -> str:
     """The text of a condition for people: without the rivals of a file."""
-    return str(_without_rivals(condition))
-
-
-def _without_rivals(condition: Condition) -> Condition:
-    match condition:
-        case Atom(text):
-            choice = file_choice(text)
-            return condition if choice is None else Atom(f"{choice.file} is in the build")
-        case Not(Atom(text)) if (choice := file_choice(text)) is not None:
-            return Atom(f"{choice.file} is not in the build")
-        case Not(operand):
-            return Not(_without_rivals(operand))
-        case And(operands):
-            return And(tuple(map(_without_rivals, operands)))
-        case Or(operands):
-            return Or(tuple(map(_without_rivals, operands)))
+    return _NEGATED.sub(r"\1 is not in the build", _FORM.sub(r"\1 is in the build", str(condition)))
 
 
 def rivalries(choices: Sequence[FileChoice]) -> list[dict[str, set[str]]]:
     """The rivals of each file, in parts: files of different parts have nothing to do with each other."""
     rivals: dict[str, set[str]] = {}
+    parts: list[set[str]] = []
     for choice in choices:
         for rival in choice.rivals:
             rivals.setdefault(choice.file, set()).add(rival)
             rivals.setdefault(rival, set()).add(choice.file)
-    parts: list[dict[str, set[str]]] = []
-    seen: set[str] = set()
-    for file in rivals:
-        if file in seen:
-            continue
-        part, waiting = {}, [file]
-        seen.add(file)
-        while waiting:
-            current = waiting.pop()
-            part[current] = rivals[current]
-            new = sorted(rivals[current] - seen)
-            seen.update(new)
-            waiting += new
-        parts.append(part)
-    return parts
+        files = {choice.file, *choice.rivals}
+        touched = [part for part in parts if not files.isdisjoint(part)]
+        parts = [*(part for part in parts if files.isdisjoint(part)), files.union(*touched)]
+    place = {file: number for number, file in enumerate(rivals)}
+    ordered = sorted((sorted(part, key=place.__getitem__) for part in parts), key=lambda files: place[files[0]])
+    return [{file: rivals[file] for file in files} for files in ordered]
 
 
-def choices_of(rivals: Mapping[str, set[str]]) -> Iterator[frozenset[str]]:
-    """The choices among files: sets without rivals to which no other file could be added (Bron and Kerbosch)."""
+def choices_of(rivals: Mapping[str, set[str]]) -> Iterable[frozenset[str]]:
+    """Choices among files. Not all of them, but any two files that are no rivals are together in one."""
     files = sorted(rivals)
-
-    def extend(chosen: frozenset[str], open_: list[str], closed: set[str]) -> Iterator[frozenset[str]]:
-        if not open_:
-            if not closed:
-                yield chosen
-            return
-        # each choice that is left has this file or one of its rivals
-        pivot = min((*open_, *sorted(closed)), key=lambda file: len(rivals[file].intersection(open_)))
-        for file in [name for name in open_ if name == pivot or name in rivals[pivot]]:
-            rest = [name for name in open_ if name != file and name not in rivals[file]]
-            yield from extend(chosen | {file}, rest, closed - rivals[file] - {file})
-            open_ = [name for name in open_ if name != file]
-            closed = closed | {file}
-
-    yield from extend(frozenset(), files, set())
+    pairs = ({file, other} for file, other in combinations(files, 2) if other not in rivals[file])
+    choices = [*({file} for file in files), *pairs]
+    for chosen in choices:
+        for file in files:
+            if rivals[file].isdisjoint(chosen):
+                chosen.add(file)
+    return dict.fromkeys(map(frozenset, choices))
