@@ -12,7 +12,7 @@ from dispatch_cli.declarations.fields import is_true, read_record, scalars, word
 from dispatch_cli.declarations.formats.file_format import FILE, VERSION
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
@@ -71,23 +71,10 @@ NO_HEADER = Header(None, Registrant.USER, (), ())
 
 def read_header(problems: Problems, root: Node) -> Header:
     """Read the head of a file. NO_HEADER, noting why, when the rest of it cannot be understood."""
-    if _is_of_torchgen(root):
-        message = "this is a torchgen file, not a declaration file"
-        problems.add("torchgen-file", message, root, "FORMAT.md shows how to declare operators and kernels")
-        return NO_HEADER
     if type(root) is not Mapping:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
         problems.add("wrong-type", message, root)
         return NO_HEADER
-    for key, value in root.pairs:
-        if key.text == "dispatch" and type(value) is Scalar and _is_other_version(value):
-            problems.add(
-                "format-version",
-                f"the file has format version {value.text}, but this program reads version {VERSION}",
-                value,
-                f"write dispatch: {VERSION}, or use a newer dispatch-cli",
-            )
-            return NO_HEADER
     values = read_record(problems, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
     by = Registrant.USER
@@ -100,17 +87,6 @@ def read_header(problems: Problems, root: Node) -> Header:
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
     return Header(universe, by, extends, sections, named, extracted, tuple(notes))
-
-
-def _is_of_torchgen(root: Node) -> bool:
-    """True if a file is a list of operators, as native_functions.yaml, or says what a backend supports."""
-    if type(root) is Sequence:
-        return any(type(item) is Mapping and any(key.text == "func" for key, _ in item.pairs) for item in root.items)
-    return type(root) is Mapping and any(key.text == "supported" for key, _ in root.pairs)
-
-
-def _is_other_version(value: Scalar) -> bool:
-    return value.plain and value.text.isdecimal() and value.text != VERSION
 
 
 def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) -> str:
@@ -148,8 +124,6 @@ def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) ->
         text = _resolved(problems, text, item, notes)
         if _is_path(text):
             extensions.append(Extension(_beside(problems, text), False, item))
-        elif text in bases.overlay_names() and any(extension.target == text for extension in extensions):
-            problems.add("several-states", f"the overlay {text} is named twice", item, "name it once")
         elif text in bases.names() or text in bases.overlay_names():
             extensions.append(Extension(text, True, item))
         else:

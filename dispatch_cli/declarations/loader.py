@@ -48,10 +48,8 @@ if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
 
 _START = Place(1, 1)
-MAX_FILES = 1_000
-"""Files of one run, those reached through `extends` included."""
-MAX_EXTENDS = 64
-"""Greatest length of a chain of files that extend each other."""
+MAX_FILES = 200
+"""Files of one run from which on none is reached through `extends`."""
 REFUSALS = frozenset(
     {
         "bad-schema",
@@ -159,10 +157,7 @@ class _Loader:
         self._history: list[_File] = []
         self._open: list[_File] = []
         for base in filter(None, map(self._resolved, bases)):
-            if base in self._bases and base in states.overlay_names():
-                message = f"the overlay {base} is named twice"
-                self._problems.append(Problem("several-states", message, hint="name it once"))
-            elif base in states.names() or base in states.overlay_names():
+            if base in states.names() or base in states.overlay_names():
                 self._bases.setdefault(base, ())
             else:
                 message = f"there is no embedded state {quoted(base)}"
@@ -356,9 +351,6 @@ class _Loader:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
             message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
             file.problems.add("extends-circle", message, extension.node)
-        elif len(self._open) >= MAX_EXTENDS:
-            message = f"the chain of files that extend each other has more than {MAX_EXTENDS} files"
-            file.problems.add("extends-too-long", message, extension.node)
         elif len(self._files) >= MAX_FILES:
             message = f"more than {MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
@@ -401,7 +393,9 @@ class _Loader:
                     self._universe_file = file.name if type(asked.node) is tree.Mapping else None
                 elif universes.differences(universe, chosen):
                     agreed = False
-                    self._note_conflict(asked, universe.name, first)
+                    before = [] if first is None else [Related("it is named here", first.problems.span(first.node))]
+                    message = f"the file has the universe {universe.name}, and not {chosen.name} as the run"
+                    asked.problems.add("universe-conflict", message, asked.node, related=tuple(before))
         if not agreed:
             return None
         return chosen or universes.load(self._universe_of_states() or universes.default_name())
@@ -414,16 +408,6 @@ class _Loader:
         from dispatch_cli.declarations.universe_file import load_universe
 
         return load_universe(self._wanted, self._allow_outside)
-
-    def _note_conflict(self, asked: UniverseName, name: str, first: UniverseName | None) -> None:
-        """Note that a file asks for another universe, of that name, than the caller, or than a file before it."""
-        if first is None or first.universe is None:
-            message = f"the file has the universe {name}, but {self._wanted} was requested"
-            asked.problems.add("universe-conflict", message, asked.node)
-        else:
-            related = (Related(f"{first.universe.name} is named here", first.problems.span(first.node)),)
-            message = f"the files have different universes: {name} here, {first.universe.name} before"
-            asked.problems.add("universe-conflict", message, asked.node, related=related)
 
     def _named(self, universe: Universe | None) -> Universe | None:
         """The universe with the name that the caller or the files give to the backend at PrivateUse1."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.declarations import tree
@@ -39,25 +37,6 @@ class TomlError(ValueError):
         self.message = message
         self.line = line
         self.column = column
-
-
-class TomlSource(Source):
-    """A TOML file; its lines end where the parser ends them."""
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The text by line, without line breaks."""
-        return self.text.split("\n")
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """The offset of each line."""
-        return [0, *accumulate(len(line) + 1 for line in self.lines)][:-1]
-
-    def place_at(self, offset: int) -> tuple[int, int]:
-        """The line and the column of an offset."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
 
 
 @lru_cache(maxsize=1)  # whether a file has settings is asked before they are read
@@ -94,7 +73,6 @@ def read_table(source: Source, name: str) -> tuple[Problems, tree.Mapping | None
 
     None, noting why, where the file is not TOML or says too much.
     """
-    source = TomlSource(source.file, source.text, source.budget)
     problems = Problems(source)
     try:
         tool = parse_toml(source.text).get("tool")
@@ -115,8 +93,9 @@ def read_table(source: Source, name: str) -> tuple[Problems, tree.Mapping | None
 class _TomlTree:
     """Plain data as a tree. The parser does not say where a text stands: it is where it is written next."""
 
-    def __init__(self, source: TomlSource, table: str) -> None:
+    def __init__(self, source: Source, table: str) -> None:
         self._source = source
+        self._line, self._line_start, self._placed = 1, 0, 0
         head = re.search(rf"^[^#\n]*\btool\b[^\n]*{re.escape(table)}", source.text, re.MULTILINE)
         self._at = max(0, source.text.find(table) if head is None else head.end() - len(table))
 
@@ -125,31 +104,26 @@ class _TomlTree:
         if isinstance(value, Mapping | list) and len(value) > MAX_PROJECT_ENTRIES:
             raise OverBudget(f"a table or list has more than {MAX_PROJECT_ENTRIES} entries", "remove some")
         if isinstance(value, Mapping):
-            pairs = tuple((self._key(key), self.node(item)) for key, item in value.items())
+            pairs = tuple((self._next(key, key), self.node(item)) for key, item in value.items())
             return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place()))
         if isinstance(value, list):
             at = self._place_of_value()
             return tree.Sequence(tuple(map(self.node, value)), *at)
         if isinstance(value, str):
-            starts = [self._source.text.find(f"{quote}{value}{quote}", self._at, self._at + _REACH) for quote in "\"'"]
-            return self._next(value, min((start for start in starts if start >= 0), default=None), quotes=1)
-        text = str(value).lower()
-        return self._next(text, self._source.text.find(text, self._at, self._at + _REACH))
+            return self._next(value, f'"{value}"', f"'{value}'")
+        return self._next(str(value).lower(), str(value).lower())
 
-    def _key(self, text: str) -> Scalar:
-        pattern = re.compile(rf"(?<![\w-]){re.escape(text)}(?![\w-])")
-        match = pattern.search(self._source.text, self._at, self._at + _REACH)
-        return self._next(text, None if match is None else match.start())
-
-    def _next(self, text: str, start: int | None, quotes: int = 0) -> Scalar:
-        """A text that begins at an offset; where that is not known, at the end of the one before."""
+    def _next(self, text: str, *written: str) -> Scalar:
+        """A text as it is written in one of some ways; where it is not found, at the end of the one before."""
         self._source.budget.spend(weight(text))
-        if start is None or start < 0:
-            return Scalar(text, not quotes, *self._place_of_value())
+        finds = {self._source.text.find(way, self._at, self._at + _REACH): len(way) for way in written}
+        start = min((start for start in finds if start >= 0), default=None)
+        if start is None:
+            return Scalar(text, written == (text,), *self._place_of_value())
         self._at = start
         place = self._place()
-        self._at = start + len(text) + 2 * quotes
-        return Scalar(text, not quotes, *place)
+        self._at = start + finds[start]
+        return Scalar(text, written == (text,), *place)
 
     def _place_of_value(self) -> tuple[int, int]:
         """The place behind the blanks, and the ``=``, that follow the text before."""
@@ -158,4 +132,8 @@ class _TomlTree:
         return self._place()
 
     def _place(self) -> tuple[int, int]:
-        return self._source.place_at(self._at)
+        """The line and the column of the offset."""
+        text, before, self._placed = self._source.text, self._placed, self._at
+        if lines := text.count("\n", before, self._at):
+            self._line, self._line_start = self._line + lines, text.rindex("\n", before, self._at) + 1
+        return self._line, self._at - self._line_start + 1

@@ -6,7 +6,7 @@ from dispatch_cli import universes
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.project import within
-from dispatch_cli.declarations.tree import Mapping, Node, Sequence, plain_data
+from dispatch_cli.declarations.tree import Mapping, Node, plain_data
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.suggest import suggested_version
@@ -24,12 +24,10 @@ def load_universe(name: str, allow_outside: bool = False) -> Universe:
         text = source.read(name, within(name, allow_outside))
     except source.SourceError as error:
         if error.code == "file-not-found":
-            embedded = ", ".join(universes.names())
-            message = f"there is no universe and no file named {name[:200]!r} (embedded universes: {embedded})"
-            hint = suggested_version(name, universes.names())
+            hint = suggested_version(name, universes.names()) or f"there are {', '.join(universes.names())}"
+            message = f"there is no universe and no file named {name[:200]!r}"
             raise InputError((Problem("unknown-universe", message, hint=hint),)) from None
-        shown = error.message if name in error.message else f"{name}: {error.message}"
-        raise InputError((Problem(error.code, shown, hint=error.hint),)) from None
+        raise InputError((Problem(error.code, f"the universe {name}: {error.message}", hint=error.hint),)) from None
     problems = Problems(text)
     root = parse(problems)
     if root is None and not problems:
@@ -59,22 +57,8 @@ def read_universe(problems: Problems, node: Node) -> Universe | None:
         return universes.from_data(plain_data(node))
     except universes.UniverseError as error:
         for fault in error.faults:
-            problems.add("bad-universe", fault.message, _at(node, fault.field))
+            problems.add("bad-universe", fault.message, node)
         return None
-
-
-def _at(node: Node, way: tuple[str, ...]) -> Node:
-    """Node at the end of a way through mappings and lists, or as far as it goes."""
-    for part in way:
-        inner: Node | None = None
-        if isinstance(node, Mapping):
-            inner = next((value for key, value in node.pairs if key.text == part), None)
-        elif isinstance(node, Sequence) and part.isdecimal() and int(part) < len(node.items):
-            inner = node.items[int(part)]
-        if inner is None:
-            break
-        node = inner
-    return node
 
 
 _BUILD = ("name", "torch", "git", "fallbacks")

@@ -132,14 +132,8 @@ def test_all_faults_are_told_at_once(folder: Path) -> None:
     write(folder, json.dumps(changed(change), indent=1), "u.json")
     lines = [line for line in call("keys", "--universe", "u.json").err.splitlines() if "error[bad-universe]" in line]
     assert len(lines) == 4
-    text = (folder / "u.json").read_text(encoding="utf-8").splitlines()
-    places = [int(line.split(":")[1]) for line in lines]
-    assert [text[place - 1].strip(" ,") for place in places] == [
-        '"Autograd": []',
-        '"CPU": [',
-        '"cpu": "Nonsense"',
-        '"foo": "Autograd"',
-    ]
+    fields = ("aliases.Autograd", "refreshes.CPU", "devices.cpu", "devices.foo")
+    assert all(any(f"'{field}'" in line for line in lines) for field in fields)
 
 
 def test_a_key_that_refreshes_its_own_slot_need_not_say_so(folder: Path) -> None:

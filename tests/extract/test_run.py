@@ -173,7 +173,7 @@ def test_the_folder_stays_small(tree: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("native_functions.yaml", "- func: f(Tensor x) -> Tensor\n  variants: [\n", "yaml-syntax"),
         ("ours.yaml", "dispatch: 1\noperators: [\n", "yaml-syntax"),
-        ("later.yaml", "dispatch: 7\n", "format-version"),
+        ("later.yaml", "dispatch: 7\n", "wrong-type"),
     ],
 )
 def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str, code: str, tree: Path) -> None:

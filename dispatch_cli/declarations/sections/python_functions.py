@@ -28,7 +28,7 @@ from dispatch_cli.declarations.formats.kernel_format import (
 )
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
-_HINTS = {
-    **dict.fromkeys(("no", "off", "false", "none"), "write false for a kernel that computes the result itself"),
-    **dict.fromkeys(("yes", "on", "true"), "write true for a kernel that redispatches with the keys below its own"),
-    **{kind.value: f"name the key: {{{kind.value}: KEY}}" for kind in (RedispatchKind.TO, RedispatchKind.EXCLUDE)},
-}
 _NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
@@ -56,11 +51,8 @@ def _of_word(problems: Problems, node: Scalar) -> Redispatch | None:
     text = node.text
     if text in GOES_ON and (node.plain or text not in BOOLEANS):
         return Redispatch(_BY_WORD[text], span=problems.span(node))
-    if is_nothing(node):
-        expect(problems, node, GOES_ON_TYPE.words)
-    else:
-        hint = "remove the quotes" if text in GOES_ON else _HINTS.get(text.lower()) or suggestion(text, GOES_ON)
-        problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
+    hint = "remove the quotes" if text in GOES_ON else suggestion(text, GOES_ON)
+    problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
     return None
 
 
