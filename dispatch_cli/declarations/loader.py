@@ -458,11 +458,6 @@ def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
     return problems, tree.Mapping((version, *promises), *_START)
 
 
-def _read_core_fallbacks(context: FileContext, node: Node) -> None:
-    if type(node) is Scalar and node.text == "false":
-        context.core_fallbacks = False
-
-
 def _read_imported(context: FileContext, node: Node) -> None:
     values = read_record(context.problems, node, IMPORTED) or {}
     by, context.by = context.by, Registrant.USER
@@ -472,7 +467,6 @@ def _read_imported(context: FileContext, node: Node) -> None:
     context.by = by
 
 
-_OWN_SECTIONS = {"core_fallbacks": _read_core_fallbacks, "imported": _read_imported}
 _SECTIONS = {
     "operators": ("operators", "read_operators"),
     "libraries": ("libraries", "read_libraries"),
@@ -492,8 +486,8 @@ _SECTIONS = {
 
 def _read_section(context: FileContext, name: str, node: Node) -> None:
     """Read a section; a field of the file that is none, such as its version, was read with the header."""
-    if name in _OWN_SECTIONS:
-        _OWN_SECTIONS[name](context, node)
+    if name == IMPORTED.name:
+        _read_imported(context, node)
     elif name in _SECTIONS:
         module, reader = _SECTIONS[name]
         getattr(import_module(f"dispatch_cli.declarations.sections.{module}"), reader)(context, node)

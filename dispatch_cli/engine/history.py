@@ -44,7 +44,7 @@ MAX_REFUSALS = 100
 
 BlockStep = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
-_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out, or set core_fallbacks: false"
+_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out"
 _EARLIER = {
     Definition: "the operator is defined here",
     Registration: "the earlier registration is here",

@@ -1,8 +1,8 @@
 """Limits on the bytes and things of one file. Files come from anywhere, and small ones can stand for large ones.
 
 Every reader spends from the same budget: bytes after decompression, and *things*, which are texts, lists, mappings and
-what they are multiplied to by aliases and by lists of keys. The amount depends on the size of the file, so that
-one of a few kilobytes is refused before it costs seconds and hundreds of megabytes.
+what they are multiplied to by lists of keys. The amount depends on the size of the file, so that one of a few kilobytes
+is refused before it costs seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FREE_THINGS, THINGS_PER_BYTE = 100_000, 3
 MAX_TEXT = 1 << 20
 """Characters of one text."""
 CHARACTERS = 100
-"""So many characters of a text count as one more thing, as does a comma: it is read for each of its aliases."""
+"""So many characters of a text count as one more thing, as does a comma."""
 MAX_DIGITS = 20
 """Digits of one number, which are enough for 64 bits: some are added up, and Python does not print very long ones."""
 MAX_WIDE = 160 << 20
@@ -69,27 +69,17 @@ class Budget:
 
     def over(self) -> OverBudget:
         """The error for too many things."""
-        unit = "values, counting expanded aliases and key lists"
+        message = f"the file has more than {self.things} values, counting lists of keys"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
-            return OverBudget(
-                f"the file has more than {self.things} {unit}: too many for a file of {_size(self.size)}",
-                "decompress the file, and replace its aliases by their values",
-            )
-        if self.things == MAX_THINGS:
-            return OverBudget(
-                f"the file has more than {MAX_THINGS} {unit}", "split it, and load the parts one at a time"
-            )
-        return OverBudget(f"the files together have more than {MAX_THINGS} {unit}", "load fewer of them at once")
+            return OverBudget(f"{message}: too many for a file of {_size(self.size)}", "decompress it")
+        return OverBudget(f"{message}, or the files together have", "load fewer files at once, or parts of this one")
 
     def unpacked(self, length: int) -> None:
         """Look at the length after decompression. Errors: OverBudget."""
         if length <= self.bytes:
             return
-        if self.bytes < FREE_BYTES or self.bytes == MAX_BYTES:
-            limit = f"{self.bytes >> 20} MiB"
-            raise OverBudget(f"the file is larger than {limit}", "split it, or remove what is not needed")
-        message = f"the file of {_size(self.size)} unpacks to more than {self.bytes >> 20} MiB"
-        raise OverBudget(message, "if that size is intended, decompress it first")
+        hint = "split it; if it is compressed, and that size is intended, decompress it first"
+        raise OverBudget(f"the file is larger than {self.bytes >> 20} MiB", hint)
 
 
 def _size(size: int) -> str:

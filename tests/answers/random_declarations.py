@@ -39,11 +39,11 @@ def declared(dice: random.Random) -> tuple[dict[str, Any], str]:
     else:
         document["universe"] = dice.choice(("torch-2.4", "torch-2.15"))
         if dice.random() < 0.15:
-            document["core_fallbacks"] = False
+            document["fallbacks"] = "none"
     name = dice.choice(TAKEN) if over else "demo::op"
-    if dice.random() < 0.2 and (over or not document.get("core_fallbacks", True)):
+    if dice.random() < 0.2 and over:
         document["fallbacks"] = {FALLBACKS[0]: "npu_fallback"}
-    elif dice.random() < 0.15:
+    elif dice.random() < 0.15 and "fallbacks" not in document:
         document["fallbacks"] = dict.fromkeys(dice.sample(FALLBACKS[:2], dice.randint(1, 2)), "my_fallback")
     pairs = [(key, kernel_at(dice, key)) for key in keys(dice)]
     if dice.random() < 0.2 and pairs:  # the long form: a block for each kernel

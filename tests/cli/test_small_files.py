@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli import universes
 from tests.cli.support import COMMAND, ROOT, call, environment
 from tests.declarations.helpers import write
 
@@ -19,22 +18,9 @@ pytestmark = pytest.mark.slow
 OPERATOR = b"dispatch: 1\noperators:\n  - func: m::a() -> ()\n    dispatch: "
 BASELINE = b'{"report": "baseline", "schema_version": 1, "findings": [], "x": [%s]}'
 LISTS = b"[]," * 15_000_000 + b"[]"
-LAYOUT = universes.load("torch-2.15")
-KEYS = ",".join(key for key in LAYOUT.runtime if key in LAYOUT.parseable).encode()
 
 
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
-    "an alias of a list of keys": (
-        lambda: (
-            b"dispatch: 1\noperators:\n"
-            b"  - {func: 'm::a() -> ()', dispatch: &d {? '"
-            + KEYS
-            + b"' : k}}\n"
-            + b"".join(b"  - {func: 'm::a%d() -> ()', dispatch: *d}\n" % number for number in range(2_200))
-        ),
-        ("register",),
-        "values, counting",
-    ),
     "comments": (
         lambda: gzip.compress(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 300_000),
         ("check-invariants",),
@@ -43,7 +29,7 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
     "a baseline": (
         lambda: gzip.compress(BASELINE % LISTS),
         ("check-invariants", "-k", "CPU", "--baseline"),
-        "unpacks to more than",
+        "larger than",
     ),
     "a project file": (
         lambda: b"[tool.dispatch-cli]\nprivateuse1 = 'npu'\n\"=\"." + b"a." * 40_000 + b"a = 1\n",
@@ -88,7 +74,7 @@ def test_files_of_one_run_share_what_there_is(tmp_path: Path, monkeypatch: pytes
     assert call("register", *files[:3]).code == 0
     result = call("register", *files)
     assert result.code == 2
-    assert "the files together have more than" in result.err
+    assert "or the files together have" in result.err
 
 
 def test_many_kernels_at_one_key(tmp_path: Path) -> None:

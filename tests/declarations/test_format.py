@@ -20,7 +20,6 @@ dispatch: 1
 universe: torch-2.15
 privateuse1: npu
 extends: []
-core_fallbacks: false
 snapshot: true
 pytorch: true
 extracted: true

@@ -73,7 +73,7 @@ def test_an_interruption_leaves_a_dispatcher_exactly_as_it_was(monkeypatch: pyte
     [
         ("universe: torch-2.4\noperators: []", "universe-conflict"),
         ("extends: [torch-2.15]\noperators: []", "state-conflict"),
-        ("core_fallbacks: false\noperators: []", "core-fallbacks-conflict"),
+        ("fallbacks: none\noperators: []", "core-fallbacks-conflict"),
     ],
 )
 def test_declarations_for_another_state_are_refused(write: Write, text: str, code: str) -> None:

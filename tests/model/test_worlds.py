@@ -8,7 +8,7 @@ import random
 import pytest
 
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition, value
-from dispatch_cli.model.conditions.simplify import MOST_LENGTH, short_text, simplified, text_of_all
+from dispatch_cli.model.conditions.simplify import MOST_LENGTH, simplified, text_of_all
 from dispatch_cli.model.conditions.worlds import assignments, can_hold, exclude_each_other, groups_of
 from dispatch_cli.model.sources.file_choice import FileChoice, choices_of, file_choice, is_in_build, worded
 
@@ -125,13 +125,6 @@ def test_random_conditions_hold_in_the_same_cases() -> None:
         for number in range(32):
             world = {f"{name}()": bool(number >> at & 1) for at, name in enumerate("pqrst")}
             assert value(condition, world) is (True if short is None else value(short, world)), str(condition)
-
-
-@pytest.mark.parametrize(("joined", "what"), [(" or ", "combinations"), (" and ", "conditions")])
-def test_a_long_text_is_cut_after_a_part(joined: str, what: str) -> None:
-    text = short_text(parse_condition(joined.join(f"condition_{number}()" for number in range(100))))
-    assert text.startswith(f"condition_0(){joined}condition_1(){joined}")
-    assert text.endswith(f" more {what}") and len(text) <= MOST_LENGTH + 30
 
 
 def test_all_of_some_parts_is_not_one_of_them() -> None:

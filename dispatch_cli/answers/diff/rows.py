@@ -11,8 +11,7 @@ from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.model.schema import SchemaError, parse_printed_schema
-from dispatch_cli.model.schema.changes import schema_changes
-from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
+from dispatch_cli.model.schema_changes import SchemaPart, SchemaPartChange, schema_changes
 from dispatch_cli.model.span import Span
 
 

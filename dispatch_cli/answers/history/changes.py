@@ -19,7 +19,7 @@ from dispatch_cli.engine.state import State
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
     from dispatch_cli.engine.comparison.slots import SlotChange
-    from dispatch_cli.model.schema_part import SchemaPartChange
+    from dispatch_cli.model.schema_changes import SchemaPartChange
 
 
 class KeyFate(Enum):
@@ -233,7 +233,7 @@ def _schema(change: OperatorChange) -> SchemaRow | None:
     parts: tuple[SchemaPartChange, ...] = ()
     if schema.schema_differs and schema.old is not None and schema.new is not None:
         from dispatch_cli.model.schema import parse_printed_schema
-        from dispatch_cli.model.schema.changes import schema_changes
+        from dispatch_cli.model.schema_changes import schema_changes
 
         parts = schema_changes(parse_printed_schema(schema.old), parse_printed_schema(schema.new))
     return SchemaRow(schema.old, schema.new, parts, schema.tags_added, schema.tags_removed, schema.alias_analysis)

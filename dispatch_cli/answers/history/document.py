@@ -20,7 +20,7 @@ from dispatch_cli.answers.history.wording import (
 )
 from dispatch_cli.answers.shared.slot_row import KeyRuns
 from dispatch_cli.engine.comparison.sides import ChangeKind
-from dispatch_cli.model.schema_part import SchemaPart
+from dispatch_cli.model.schema_changes import SchemaPart
 from dispatch_cli.render.document import (
     Block,
     Column,

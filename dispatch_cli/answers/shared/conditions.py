@@ -34,8 +34,6 @@ _LOCAL = re.compile(
 """Names in an expression of Python that mean something only where it stands."""
 _OF_FILE = re.compile(r"\S.* is (?:not )?in the build(?:, not \S.*)?")
 """A condition of files that are alternatives (`model.sources.file_choice`)."""
-_MORE = re.compile(r"\d+ more conditions?")
-"""The end of the text of a condition that is cut short (`short_text`)."""
 NEAR = 2000
 """Lines before and behind a finding in which a condition is looked for."""
 _WORD = re.compile(r"\w+")
@@ -55,10 +53,8 @@ def when_words(when: str, span: Span) -> str:
         return f"when {when}"
     local = [atom for part in parts for atom in _local_atoms(part)]
     places = [*dict.fromkeys(filter(None, (_place(atom, span) for atom in local)))]
-    known = [part for part in plain if _MORE.fullmatch(str(part)) is None]
-    conditions = "a condition" if len(known) == len(plain) else "more conditions" if known else "several conditions"
-    words = f"under {conditions}{f' at {join}' if (join := ' and '.join(places[:MAX_PLACES])) else ''}"
-    return f"when {all_text(known)}, and {words}" if known else words
+    words = f"under a condition{f' at {join}' if (join := ' and '.join(places[:MAX_PLACES])) else ''}"
+    return f"when {all_text(plain)}, and {words}" if plain else words
 
 
 def _local_atoms(condition: Condition) -> Iterator[str]:

@@ -80,12 +80,6 @@ FILE = Record(
             "project are read only with --allow-outside.",
         ),
         Field(
-            "core_fallbacks",
-            BOOLEAN,
-            "Whether PyTorch's own backend fallbacks are registered.",
-            default="true",
-        ),
-        Field(
             "snapshot",
             BOOLEAN,
             "The file is a snapshot of a running dispatcher, as `capture` writes it: the order of its registrations "
@@ -126,7 +120,7 @@ FILE = Record(
         Field(
             "fallbacks",
             either(choice(NO_FALLBACKS), _FALLBACKS),
-            f"Backend fallbacks by dispatch key. `{NO_FALLBACKS}` is short for `core_fallbacks: false`.",
+            f"Backend fallbacks by dispatch key. `{NO_FALLBACKS}`: PyTorch's own ones are not registered, either.",
         ),
         HIGHER_ORDER_OPERATORS,
         Field(

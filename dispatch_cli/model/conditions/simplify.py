@@ -12,7 +12,7 @@ from dispatch_cli.model.sources.file_choice import worded
 MOST_WORLDS = 256
 """Consistent choices of truth values that are looked at; with more, a condition stays as it is."""
 MOST_LENGTH = 200
-"""Characters of a text; of more, the first parts are said and how many more there are."""
+"""Characters of a text."""
 Case = Sequence[bool]
 """Truth values of some conditions, in their order."""
 
@@ -115,26 +115,12 @@ def any_of(conditions: Iterable[Condition]) -> Condition:
 
 
 def short_text(condition: Condition) -> str:
-    """The text of a condition; where it is long, its first parts and how many more there are."""
+    """The text of a condition, cut where it is long."""
     text = worded(condition)
-    if len(text) <= MOST_LENGTH:
-        return text
-    if not isinstance(condition, And | Or):
-        return _cut(text)
-    joined, what = (" or ", "combinations") if isinstance(condition, Or) else (" and ", "conditions")
-    parts = [f"({worded(part)})" if isinstance(part, And | Or) else worded(part) for part in condition.operands]
-    shown = [_cut(parts[0])]
-    while len(shown) < len(parts) and len(joined.join((*shown, parts[len(shown)]))) <= MOST_LENGTH:
-        shown.append(parts[len(shown)])
-    more = len(parts) - len(shown)
-    return joined.join(shown) + (f"{joined}{more} more {what if more > 1 else what[:-1]}" if more else "")
+    return text if len(text) <= MOST_LENGTH else f"{text[: MOST_LENGTH - 1]}…"
 
 
 def text_of_all(conditions: Sequence[Condition]) -> str:
     """A short text of conditions that all hold; empty where they always do."""
     whole = simplified(conditions[0] if len(conditions) == 1 else And(tuple(conditions))) if conditions else None
     return "" if whole is None else short_text(whole)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LENGTH else f"{text[: MOST_LENGTH - 1]}…"

@@ -22,8 +22,7 @@ from dispatch_cli.model.schema import (
     real_types,
     takes_symint,
 )
-from dispatch_cli.model.schema.changes import schema_changes
-from dispatch_cli.model.schema_part import SchemaPart
+from dispatch_cli.model.schema_changes import SchemaPart, schema_changes
 from tests.support import libraries, load_recording
 
 VERSIONS = ("2.4.1", "2.15.0")

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.schema.model import Argument, FunctionSchema
-from dispatch_cli.model.schema_part import SchemaPart, SchemaPartChange
+if TYPE_CHECKING:
+    from dispatch_cli.model.schema.model import Argument, FunctionSchema
+
+
+class SchemaPart(Enum):
+    """Part of a schema that differs; the value is the name in machine formats."""
+
+    ARGUMENT = "argument"
+    ORDER = "order"
+    """The arguments that both have come in another order, or become keyword-only or positional."""
+    RETURN = "return"
+
+
+class SchemaPartChange(NamedTuple):
+    """One part that differs.
+
+    before, after: as PyTorch prints it; None where it is not there. Of `SchemaPart.ORDER` the names of the arguments
+    that both have, with ``*`` before the keyword-only ones.
+    """
+
+    part: SchemaPart
+    before: str | None
+    after: str | None
 
 
 def schema_changes(before: FunctionSchema, after: FunctionSchema) -> tuple[SchemaPartChange, ...]:
     """Every part in which *after* differs from *before*. The operators' names do not count.
 
-    Arguments are the same by name; one whose name alone is another, between the same neighbours, is renamed.
+    Arguments are the same by name; one whose name alone is another, at the same position, is renamed.
     """
     return (*_of_arguments(before, after), *_of_order(before, after), *_of_returns(before.returns, after.returns))
 
 
 def _of_arguments(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:
-    old, new = (
-        {argument.name: argument for argument in before.arguments},
-        {argument.name: argument for argument in after.arguments},
-    )
-    renamed = dict(_renamed(before.arguments, after.arguments))
-    taken = set(renamed.values())
+    old, new = ({argument.name: argument for argument in schema.arguments} for schema in (before, after))
+    renamed = {
+        was.name: became.name
+        for was, became in zip(before.arguments, after.arguments, strict=False)
+        if was.name not in new and became.name not in old and _but_name(was) == _but_name(became)
+    }
     for argument in before.arguments:
         other = new.get(renamed.get(argument.name, argument.name))
         if other is None:
@@ -31,21 +53,10 @@ def _of_arguments(before: FunctionSchema, after: FunctionSchema) -> Iterator[Sch
         elif argument.printed() != other.printed():
             yield SchemaPartChange(SchemaPart.ARGUMENT, argument.printed(), other.printed())
     for argument in after.arguments:
-        if argument.name not in old and argument.name not in taken:
+        if argument.name not in old and argument.name not in renamed.values():
             yield SchemaPartChange(SchemaPart.ARGUMENT, None, argument.printed())
     if before.is_vararg != after.is_vararg:
         yield SchemaPartChange(SchemaPart.ARGUMENT, *("..." if side.is_vararg else None for side in (before, after)))
-
-
-def _renamed(before: Sequence[Argument], after: Sequence[Argument]) -> Iterator[tuple[str, str]]:
-    """The old and the new name of arguments that differ in nothing else, one between the same neighbours."""
-    old, new = [argument.name for argument in before], [argument.name for argument in after]
-    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "replace" or last - first != end - start:
-            continue
-        for was, became in zip(before[first:last], after[start:end], strict=True):
-            if was.name not in new and became.name not in old and _but_name(was) == _but_name(became):
-                yield was.name, became.name
 
 
 def _but_name(argument: Argument) -> tuple[object, ...]:
