@@ -57,7 +57,7 @@ def read_universe(problems: Problems, node: Node) -> Universe | None:
         return universes.from_data(plain_data(node))
     except universes.UniverseError as error:
         for fault in error.faults:
-            problems.add("bad-universe", fault.message, node)
+            problems.add("bad-universe", fault, node)
         return None
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
-MOST_KEPT = 32 << 20
-"""Characters of files that are kept, the newest first."""
+MOST_KEPT = 8 << 20
+"""Characters of a file whose lines are kept."""
 _FILES: ContextVar[set[str] | None] = ContextVar("files", default=None)
 
 
@@ -53,38 +52,26 @@ def forget(file: str) -> None:
         files.discard(file)
 
 
-class _ReadText(NamedTuple):
-    """A text that was read. lines: makes its lines when they are asked for. of_source: by reading them again."""
-
-    characters: int
-    lines: Callable[[], Sequence[str]]
-    of_source: bool = False
-
-
-_KEPT: dict[str, _ReadText] = {}
+_READ: dict[str, Callable[[], Sequence[str]]] = {}
+_SOURCES: dict[str, Callable[[str], Sequence[str]]] = {}
 
 
 def keep_lines(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None:
-    """Keep the lines of a file that was read, under the name that its places have."""
-    _KEPT.pop(file, None)
-    _KEPT[file] = _ReadText(characters, lines)
-    kept = sum(text.characters for text in _KEPT.values())
-    for name in list(_KEPT):
-        if kept <= MOST_KEPT:
-            break
-        kept -= _KEPT.pop(name).characters
+    """Keep the lines of a file that was read, under the name that its places have, where it is no very long one."""
+    _READ.pop(file, None)
+    if characters <= MOST_KEPT:
+        _READ[file] = lines
 
 
 def keep_source_lines(file: str, read: Callable[[str], Sequence[str]]) -> None:
-    """Keep how the lines of a source file are read, where the file was not read as another one."""
-    kept = _KEPT.get(file)
-    if kept is None or kept.of_source:
-        _KEPT[file] = _ReadText(0, partial(_read, read, file), True)
+    """Keep how the lines of a source file are read, where the file is not read as another one."""
+    _SOURCES[file] = read
 
 
 def forget_lines(file: str) -> None:
     """Keep the lines of a file no more: it is not there, or cannot be read."""
-    _KEPT.pop(file, None)
+    _READ.pop(file, None)
+    _SOURCES.pop(file, None)
 
 
 @lru_cache(maxsize=16)
@@ -93,6 +80,7 @@ def _read(read: Callable[[str], Sequence[str]], file: str) -> Sequence[str]:
 
 
 def lines_of(file: str) -> Sequence[str]:
-    """The lines of a file as they were read; none where it was not, or was too long ago."""
-    kept = _KEPT.get(file)
-    return kept.lines() if kept is not None else ()
+    """The lines of a file as they were read; none where it was not, or is too long."""
+    if file in _READ:
+        return _READ[file]()
+    return _read(_SOURCES[file], file) if file in _SOURCES else ()

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from dispatch_cli.model.universe import CoreFallback, HigherOrderCalls, TorchLibrary, Universe
 
@@ -23,20 +23,10 @@ MAX_FAULTS = 50
 _HERE = os.path.dirname(__file__)
 
 
-class Fault(NamedTuple):
-    """Fault of a universe.
-
-    field: the way to it, such as ``("per_backend", "Dense")``; empty for the whole.
-    """
-
-    field: tuple[str, ...]
-    message: str
-
-
 class UniverseError(Exception):
-    """A universe cannot be loaded; the message says which and why. faults: all of them, where it is in its data."""
+    """A universe cannot be loaded; the message says which and why. faults: all of them."""
 
-    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
 
@@ -120,7 +110,7 @@ def from_data(data: object) -> Universe:
         UniverseChecker(universe, _LISTS, _MAPS_TO_LISTS, reader.add).check()
     if universe is None or faults:
         more = [f"and {len(faults) - MAX_TOLD} more"] if len(faults) > MAX_TOLD else []
-        message = "; ".join([*(fault.message for fault in faults[:MAX_TOLD]), *more])
+        message = "; ".join([*faults[:MAX_TOLD], *more])
         raise UniverseError(message, faults[:MAX_FAULTS])
     return universe
 
@@ -130,7 +120,7 @@ def _trusted(data: Mapping[str, Any]) -> Universe:
     reader = _UniverseReader(data)
     universe = reader.universe()
     if universe is None:
-        raise UniverseError(reader.faults[0].message, reader.faults)
+        raise UniverseError(reader.faults[0], reader.faults)
     return universe
 
 
@@ -138,13 +128,13 @@ class _UniverseReader:
     """Reads the fields, each of the right type. faults: what is wrong, so far."""
 
     def __init__(self, data: object) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[str] = []
         self._data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         if not isinstance(data, Mapping):
-            self.add((), "a universe must be a mapping")
+            self.add("a universe must be a mapping")
         elif data.get("format") != FORMAT:
             shown = repr(data.get("format"))[:60]
-            self.add(("format",), f"field 'format' must be {FORMAT}, not {shown}")
+            self.add(f"field 'format' must be {FORMAT}, not {shown}")
 
     def universe(self) -> Universe | None:
         """The universe; None where a field is missing or wrong."""
@@ -160,11 +150,11 @@ class _UniverseReader:
         for field, kind, words in (("ids", int, "keys to numbers"), ("devices", str, "device types to keys")):
             values[field] = dict(self._checked(data, field, Mapping, {}))
             if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values[field].values()):
-                self.add((field,), f"field {field!r} must map {words}")
+                self.add(f"field {field!r} must map {words}")
         unparseable = set(self._texts(data.get("unparseable"), "unparseable"))
         values["parseable"] = frozenset(values["ids"]) - unparseable
         fallbacks = self._checked(data, "fallbacks", Sequence, ())
-        values["fallbacks"] = tuple(self._fallback(entry, number) for number, entry in enumerate(fallbacks))
+        values["fallbacks"] = tuple(map(self._fallback, fallbacks))
         values["fake_fallbacks"] = self._texts(data.get("fake_fallbacks", [*FAKE_FALLBACKS]), "fake_fallbacks")
         for field in _FLAGS:
             values[field] = data.get(field) is True
@@ -183,7 +173,7 @@ class _UniverseReader:
             values[field] = self._texts(data.get(field), name, field)
         values["functions"] = dict(self._checked(data, "functions", Mapping, {}, name))
         if not all(isinstance(text, str) for text in values["functions"].values()):
-            self.add((name, "functions"), "field 'torch_library.functions' must map functions to strings")
+            self.add("field 'torch_library.functions' must map functions to strings")
         for field in set(TorchLibrary._fields) - set(values):
             values[field] = data.get(field) is True
         return TorchLibrary(**values)
@@ -194,7 +184,7 @@ class _UniverseReader:
         if data is None:
             return HigherOrderCalls()
         if not isinstance(data, Mapping):
-            self.add((name,), f"field {name!r} must be a mapping")
+            self.add(f"field {name!r} must be a mapping")
             return HigherOrderCalls()
         texts = {
             field: self._checked(data, field, str, "", name)
@@ -209,23 +199,23 @@ class _UniverseReader:
         if isinstance(value, kind) and not (kind is Sequence and isinstance(value, str)):
             return value
         way = (within, field) if within else (field,)
-        self.add(way, f"field {'.'.join(way)!r} is missing or of the wrong type")
+        self.add(f"field {'.'.join(way)!r} is missing or of the wrong type")
         return default
 
     def _texts(self, value: object, *way: str) -> tuple[str, ...]:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
-        self.add(way, f"field {'.'.join(way)[:200]!r} must be a list of names")
+        self.add(f"field {'.'.join(way)[:200]!r} must be a list of names")
         return ()
 
-    def _fallback(self, entry: object, number: int) -> CoreFallback:
+    def _fallback(self, entry: object) -> CoreFallback:
         if isinstance(entry, Mapping):
             key, debug = entry.get("key"), entry.get("debug")
             if isinstance(key, str) and isinstance(debug, str):
                 return CoreFallback(key, debug, entry.get("fallthrough") is True)
-        self.add(("fallbacks", str(number)), "each entry of field 'fallbacks' needs the strings 'key' and 'debug'")
+        self.add("each entry of field 'fallbacks' needs the strings 'key' and 'debug'")
         return CoreFallback("", "", False)
 
-    def add(self, field: tuple[str, ...], message: str) -> None:
+    def add(self, message: str) -> None:
         """Note a fault."""
-        self.faults.append(Fault(field, message))
+        self.faults.append(message)

@@ -37,9 +37,9 @@ class UniverseChecker:
     """Checker of what the engine takes for granted: each key is known, is one of its kind, and is there once."""
 
     def __init__(
-        self, universe: Universe, lists: Sequence[str], maps: Sequence[str], add: Callable[[tuple[str, ...], str], None]
+        self, universe: Universe, lists: Sequence[str], maps: Sequence[str], add: Callable[[str], None]
     ) -> None:
-        """Field names of lists, of maps to lists; *add* gets a field and a message."""
+        """Field names of lists, of maps to lists; *add* gets a message."""
         self._universe = universe
         self._lists, self._maps = lists, maps
         self._note = add
@@ -63,16 +63,14 @@ class UniverseChecker:
         universe = self._universe
         functionalities, backends = len({*universe.functionalities}), len({*universe.backends})
         if backends > MAX_BACKENDS:
-            self._add(
-                ("backends",), f"field 'backends' has {backends} keys; PyTorch cannot have more than {MAX_BACKENDS}"
-            )
+            self._add(f"field 'backends' has {backends} keys; PyTorch cannot have more than {MAX_BACKENDS}")
         elif functionalities + 1 + backends > MAX_BITS:
             have = f"fields 'functionalities' and 'backends' have {functionalities} and {backends} keys"
             most = f"PyTorch cannot have more than {MAX_BITS - 1} together, because a set of keys has {MAX_BITS} bits"
-            self._add(("functionalities",), f"{have}; {most}")
+            self._add(f"{have}; {most}")
         elif len(universe.per_backend) > MAX_PER_BACKEND:
             have = f"field 'per_backend' has {len(universe.per_backend)} functionalities"
-            self._add(("per_backend",), f"{have}; at most {MAX_PER_BACKEND} are supported (PyTorch has six)")
+            self._add(f"{have}; at most {MAX_PER_BACKEND} are supported (PyTorch has six)")
 
     def _check_spelling(self) -> None:
         """Names are shown, matched and printed, so that they are spelled like those of PyTorch."""
@@ -80,28 +78,24 @@ class UniverseChecker:
         for field, (grammar, words) in _GRAMMAR.items():
             text = getattr(universe, field)
             if not grammar.fullmatch(text):
-                self._add((field,), f"{text[:60]!r} cannot be {words}")
-        lists = {field: getattr(universe, field) for field in ("runtime", "functionalities", "backends")}
-        for field, keys in (*lists.items(), ("ids", universe.ids), ("aliases", universe.aliases)):
-            for key in keys:
-                if not _KEY.fullmatch(key):
-                    self._add((field,), f"{key[:60]!r} cannot be the name of a dispatch key")
+                self._add(f"{text[:60]!r} cannot be {words}")
+        keys = (*universe.runtime, *universe.functionalities, *universe.backends, *universe.ids, *universe.aliases)
+        for key in dict.fromkeys(keys):
+            if not _KEY.fullmatch(key):
+                self._add(f"{key[:60]!r} cannot be the name of a dispatch key")
         for device in universe.devices:
             if not _DEVICE.fullmatch(device):
-                self._add(("devices",), f"{device[:60]!r} cannot be a device type")
+                self._add(f"{device[:60]!r} cannot be a device type")
         library = universe.torch_library
-        texts = [(("fallbacks",), fallback.debug) for fallback in universe.fallbacks]
-        for field in ("fake_fallbacks", "fake_numbered", "fake_device_error"):
-            value = getattr(universe, field) or ()
-            texts += [((field,), word) for word in ((value,) if isinstance(value, str) else value)]
-        names = (library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags)
-        texts += [(("torch_library",), word) for word in (*names, *library.device_types, *library.autocast_devices)]
+        texts = [fallback.debug for fallback in universe.fallbacks]
+        texts += [*universe.fake_fallbacks, *universe.fake_numbered, universe.fake_device_error or ""]
+        texts += [library.custom_op, library.fake, *library.functions, *library.functions.values(), *library.tags]
+        texts += [*library.device_types, *library.autocast_devices]
         calls = universe.higher_order_calls
         errors = (calls.no_mode_rule, calls.no_subclass_rule, calls.unhandled or "")
-        texts += [(("higher_order_calls",), text.replace("\n", "")) for text in errors]
-        for way, text in texts:
+        for text in (*texts, *(text.replace("\n", "") for text in errors)):
             if not text.isprintable():
-                self._add(way, f"{text[:60]!r} has non-printable characters")
+                self._add(f"{text[:60]!r} has non-printable characters")
 
     def _check_once(self) -> None:
         universe = self._universe
@@ -115,13 +109,13 @@ class UniverseChecker:
                 self._once((field, name), keys)
         self._once(("ids",), [str(number) for number in universe.ids.values()])
         if UNDEFINED in universe.runtime:
-            self._add(("runtime",), f"field 'runtime' names {UNDEFINED}, which is not a dispatch key")
+            self._add(f"field 'runtime' names {UNDEFINED}, which is not a dispatch key")
 
     def _once(self, way: tuple[str, ...], names: Iterable[str]) -> None:
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                self._add(way, f"field {'.'.join(way)!r} has {name[:60]!r} twice")
+                self._add(f"field {'.'.join(way)!r} has {name[:60]!r} twice")
             seen.add(name)
 
     def _check_parts(self) -> None:
@@ -130,19 +124,19 @@ class UniverseChecker:
         for functionality, keys in universe.per_backend.items():
             if functionality not in universe.functionalities or len(keys) != len(universe.backends):
                 message = f"field 'per_backend.{functionality}' must be a functionality with one key per backend"
-                self._add(("per_backend", functionality), message)
+                self._add(message)
         expected = [key for name in universe.functionalities for key in universe.per_backend.get(name, (name,))]
         if odd := sorted({*expected} ^ {*universe.runtime}):
             message = f"fields 'runtime', 'functionalities' and 'per_backend' disagree about {', '.join(odd[:20])}"
-            self._add(("runtime",), message)
+            self._add(message)
         elif len(expected) != len({*expected}):
             self._once(("per_backend",), expected)
         for alias in universe.aliases:
             if alias in universe.slot or alias in universe.functionalities:
-                self._add(("aliases", alias), f"{alias} is an alias key, but also a runtime key or a functionality")
+                self._add(f"{alias} is an alias key, but also a runtime key or a functionality")
         for key in (*universe.runtime, *universe.aliases, *universe.functionalities):
             if key not in universe.ids:
-                self._add(("ids",), f"field 'ids' does not have {key!r}")
+                self._add(f"field 'ids' does not have {key!r}")
 
     def _check_keys_of_fields(self) -> None:
         """Every key that a field names is a key of the universe, in a place where it makes sense."""
@@ -161,13 +155,13 @@ class UniverseChecker:
         for way, named in lists.items():
             for key in named:
                 if key not in runtime:
-                    self._add(way, f"field {'.'.join(way)!r} names {key[:60]!r}, which is not a runtime key")
+                    self._add(f"field {'.'.join(way)!r} names {key[:60]!r}, which is not a runtime key")
         for key, refreshed in universe.refreshes.items():
             way = ("refreshes", key)
             if key not in universe.ids or not {*runtime, UNDEFINED}.issuperset(refreshed):
-                self._add(way, f"field 'refreshes.{key}' names a key that the universe does not have")
+                self._add(f"field 'refreshes.{key}' names a key that the universe does not have")
             elif key in runtime and key not in refreshed:
-                self._add(way, f"field 'refreshes.{key}' lacks {key}: a registration always recomputes its own slot")
+                self._add(f"field 'refreshes.{key}' lacks {key}: a registration always recomputes its own slot")
         named_functionalities: dict[str, tuple[str, ...]] = {
             "after_autograd": (universe.after_autograd,),
             "after_ADInplaceOrView": (universe.after_ADInplaceOrView,),
@@ -176,15 +170,15 @@ class UniverseChecker:
         for field, keys in named_functionalities.items():
             for key in keys:
                 if key not in functionalities:
-                    self._add((field,), f"field {field!r} names {key[:60]!r}, which is not a functionality")
+                    self._add(f"field {field!r} names {key[:60]!r}, which is not a functionality")
         for device in universe.plain_devices:
             if device not in universe.devices:
-                self._add(("plain_devices",), f"field 'plain_devices' names {device[:60]!r}, which is not in 'devices'")
+                self._add(f"field 'plain_devices' names {device[:60]!r}, which is not in 'devices'")
         named = [device for device, key in universe.devices.items() if key == PRIVATE_USE1]
         if len(named) > 1:
-            self._add(("devices",), f"field 'devices' names {PRIVATE_USE1} more than once: {', '.join(named)}")
+            self._add(f"field 'devices' names {PRIVATE_USE1} more than once: {', '.join(named)}")
         elif UNNAMED_BACKEND in universe.devices and UNNAMED_BACKEND not in named:
-            self._add(("devices", UNNAMED_BACKEND), f"field 'devices.{UNNAMED_BACKEND}' must be {PRIVATE_USE1}")
+            self._add(f"field 'devices.{UNNAMED_BACKEND}' must be {PRIVATE_USE1}")
 
     def _check_needed(self) -> None:
         """The keys without which the rules of the dispatcher cannot be applied."""
@@ -197,15 +191,15 @@ class UniverseChecker:
         for field, there, keys in needed:
             for key in keys:
                 if key not in there:
-                    self._add((field,), f"field {field!r} must have {key}")
+                    self._add(f"field {field!r} must have {key}")
         if not universe.backends:
-            self._add(("backends",), "field 'backends' must name a backend")
+            self._add("field 'backends' must name a backend")
         elif DENSE in universe.per_backend and universe.per_backend[DENSE] != universe.backends:
-            self._add(("backends",), f"field 'backends' must be field 'per_backend.{DENSE}'")
+            self._add(f"field 'backends' must be field 'per_backend.{DENSE}'")
         for alias, covered in universe.aliases.items():
             if not covered:
-                self._add(("aliases", alias), f"field 'aliases.{alias}' must name the keys that the alias covers")
+                self._add(f"field 'aliases.{alias}' must name the keys that the alias covers")
 
-    def _add(self, way: tuple[str, ...], message: str) -> None:
+    def _add(self, message: str) -> None:
         self._ok = False
-        self._note(way, message)
+        self._note(message)

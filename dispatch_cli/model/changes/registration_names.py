@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -53,25 +53,6 @@ class NamedRegistration(NamedTuple):
         return self.kernel if self.span is None else f"{self.kernel} ({self.span.file}:{self.span.line})"
 
 
-class RegistrationsAtKey:
-    """Registrations of one owner at one key, oldest first, and by the names of their kernels."""
-
-    def __init__(self, registrations: Sequence[NamedRegistration]) -> None:
-        self.all = registrations
-
-    def fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
-        """Registrations that a name can mean, its number aside, oldest first."""
-        return self.all if wanted.kernel is None else self._by_kernel.get(wanted.kernel, ())
-
-    @cached_property
-    def _by_kernel(self) -> dict[str, list[NamedRegistration]]:
-        by_kernel: dict[str, list[NamedRegistration]] = {}
-        for registration in self.all:
-            for name in registration.kernel_names:
-                by_kernel.setdefault(name, []).append(registration)
-        return by_kernel
-
-
 class RegistrationIndex:
     """All registrations of declarations and of the captured state that they continue.
 
@@ -86,7 +67,7 @@ class RegistrationIndex:
         self._suggestions = FewSuggestions() if suggestions is None else suggestions
         self._without = frozenset(declarations.without)
         self._found: dict[_Owner, list[NamedRegistration]] = {}
-        self._at_keys: dict[_Owner, dict[str, RegistrationsAtKey]] = {}
+        self._at_keys: dict[_Owner, dict[tuple[str, str | None], list[NamedRegistration]]] = {}
 
     def of(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """Registrations of an operator, or all backend fallbacks, oldest first, without those that are left out."""
@@ -99,9 +80,7 @@ class RegistrationIndex:
 
     def find(self, wanted: RegistrationName) -> NamedRegistration:
         """The registration that a name means. Errors: ChangeError where it means none, or more than one."""
-        keys = self._keys_of(wanted.operator, wanted.python)
-        there = keys.get(wanted.key)
-        fitting = () if there is None else there.fitting(wanted)
+        fitting = self._fitting(wanted)
         if wanted.number is not None:
             if 0 < wanted.number <= len(fitting):
                 return fitting[wanted.number - 1]
@@ -111,28 +90,28 @@ class RegistrationIndex:
             hint = f"add 'kernel' or 'number': they are {_labels(fitting)}"
             raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, ChangeProblem.SEVERAL)
         message = f"there is no registration of {wanted}"
-        raise ChangeError(message, self._instead(wanted, keys), ChangeProblem.UNKNOWN)
+        raise ChangeError(message, self._instead(wanted), ChangeProblem.UNKNOWN)
 
     def short_name(self, wanted: NamedRegistration) -> RegistrationName:
         """The shortest name that means one of these registrations and no other."""
-        there = self._keys_of(wanted.name.operator, wanted.name.python)[wanted.name.key]
         kernel = FALLTHROUGH if wanted.fallthrough else wanted.kernel
         bare = wanted.name._replace(number=None)
         for name in (bare, bare._replace(kernel=kernel)):
-            fitting = there.fitting(name)
+            fitting = self._fitting(name)
             if len(fitting) == 1:
                 return name
         return name._replace(number=1 + [registration.identity for registration in fitting].index(wanted.identity))
 
-    def _keys_of(self, operator: OperatorName | None, python: bool) -> Mapping[str, RegistrationsAtKey]:
-        owner = operator, python
-        keys = self._at_keys.get(owner)
-        if keys is None:
-            by_key: dict[str, list[NamedRegistration]] = {}
-            for registration in self.of(operator, python):
-                by_key.setdefault(registration.name.key, []).append(registration)
-            keys = self._at_keys[owner] = {key: RegistrationsAtKey(there) for key, there in by_key.items()}
-        return keys
+    def _fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
+        """Registrations that a name can mean, its number aside, oldest first."""
+        owner = wanted.operator, wanted.python
+        by_name = self._at_keys.get(owner)
+        if by_name is None:
+            by_name = self._at_keys[owner] = {}
+            for registration in self.of(*owner):
+                for kernel in (None, *registration.kernel_names):
+                    by_name.setdefault((registration.name.key, kernel), []).append(registration)
+        return by_name.get((wanted.key, wanted.kernel), ())
 
     @cached_property
     def _captured_names(self) -> frozenset[str]:
@@ -178,13 +157,13 @@ class RegistrationIndex:
             name = RegistrationName(operator, key, python)
             yield NamedRegistration(name, debug, None, fallthrough, None, None, captured)
 
-    def _instead(self, wanted: RegistrationName, keys: Mapping[str, RegistrationsAtKey]) -> str | None:
+    def _instead(self, wanted: RegistrationName) -> str | None:
         """Hint at the registration or key that may be meant instead."""
-        if (there := keys.get(wanted.key)) is not None:
-            return f"at this key there is: {_labels(there.all)}"
+        if there := self._fitting(wanted._replace(kernel=None)):
+            return f"at this key there is: {_labels(there)}"
         suggest = self._suggestions.suggest
-        if keys:
-            return suggest(wanted.key, keys) or f"it is registered at {_listed([*keys], ', ')}"
+        if keys := list(dict.fromkeys(entry.name.key for entry in self.of(wanted.operator, wanted.python))):
+            return suggest(wanted.key, keys) or f"it is registered at {_listed(keys, ', ')}"
         return None if wanted.operator is None else suggest(str(wanted.operator), self._operators)
 
     @cached_property

@@ -10,6 +10,7 @@ that `types` names.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -129,65 +130,53 @@ class _Parser:
 
     def schema(self, name: OperatorName) -> FunctionSchema:
         """Arguments, arrow, returns."""
-        arguments, starts, is_vararg = self._arguments()
-        self.cursor.expect("->")
-        returns: tuple[Argument, ...] = ()
-        is_varret = self.cursor.next_if("...")
-        if not is_varret:
-            returns, is_varret = self._returns() if self.cursor.token == "(" else ((self._return(),), False)
-        schema = FunctionSchema(name, arguments, returns, is_vararg, is_varret)
-        if self._reading is Reading.WRITTEN:
-            self._check_order(schema, starts)
-        return schema
+        kwarg_only = False
 
-    def _arguments(self) -> tuple[tuple[Argument, ...], list[int], bool]:
-        """The arguments, the tokens that they start at, and whether they go on."""
-        arguments: list[Argument] = []
-        starts: list[int] = []
-        kwarg_only = is_vararg = False
+        def argument() -> Argument | None:
+            nonlocal kwarg_only
+            if not self.cursor.next_if("*"):
+                return self._argument(kwarg_only)
+            kwarg_only = True
+            return None
 
-        def item() -> None:
-            nonlocal kwarg_only, is_vararg
-            if is_vararg:
-                self.cursor.fail("'...' must be the last of the arguments")
-            if self.cursor.next_if("*"):
-                kwarg_only = True
-            elif self.cursor.next_if("..."):
-                is_vararg = True
-            else:
-                starts.append(self.cursor.index)
-                arguments.append(self._argument(kwarg_only))
-
-        self.cursor.bracketed(item)
+        arguments, is_vararg = self._several("arguments", argument)
         if is_vararg and any(argument.default is not None for argument in arguments):
             self.cursor.fail("a schema with '...' cannot have default values", self.cursor.index - 1)
-        return tuple(arguments), starts, is_vararg
+        self.cursor.expect("->")
+        if self.cursor.token == "(":
+            returns, is_varret = self._several("returns", self._return)
+        else:
+            is_varret = self.cursor.next_if("...")
+            returns = () if is_varret else (self._return(),)
+        return FunctionSchema(name, arguments, returns, is_vararg, is_varret)
 
-    def _check_order(self, schema: FunctionSchema, starts: list[int]) -> None:
-        """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
-        has_default = False
-        for argument, start in zip(schema.arguments, starts, strict=True):
-            if argument.default is not None:
-                has_default = True
-            elif has_default and not argument.kwarg_only and argument.real_type.kind is not TypeKind.LIST:
-                message = f"'{shortened(argument.name)}' has no default, but an argument before it has one"
-                self.cursor.fail(message, start)
-
-    def _returns(self) -> tuple[tuple[Argument, ...], bool]:
-        arguments: list[Argument] = []
-        is_varret = False
+    def _several(self, what: str, read: Callable[[], Argument | None]) -> tuple[tuple[Argument, ...], bool]:
+        """Arguments or returns in brackets, and whether they go on."""
+        items: list[Argument] = []
+        goes_on = has_default = False
 
         def item() -> None:
-            nonlocal is_varret
-            if is_varret:
-                self.cursor.fail("'...' must be the last of the returns")
+            nonlocal goes_on, has_default
+            start = self.cursor.index
+            if goes_on:
+                self.cursor.fail(f"'...' must be the last of the {what}")
             if self.cursor.next_if("..."):
-                is_varret = True
-            else:
-                arguments.append(self._return())
+                goes_on = True
+            elif (argument := read()) is not None:
+                items.append(argument)
+                self._check_order(argument, has_default, start)
+                has_default = has_default or argument.default is not None
 
         self.cursor.bracketed(item)
-        return tuple(arguments), is_varret
+        return tuple(items), goes_on
+
+    def _check_order(self, argument: Argument, follows_default: bool, start: int) -> None:
+        """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
+        if not follows_default or argument.default is not None or argument.kwarg_only:
+            return
+        if self._reading is Reading.WRITTEN and argument.real_type.kind is not TypeKind.LIST:
+            message = f"'{shortened(argument.name)}' has no default, but an argument before it has one"
+            self.cursor.fail(message, start)
 
     def _argument(self, kwarg_only: bool) -> Argument:
         real, alias, size = self._types.sized_type()
