@@ -9,6 +9,7 @@ from dispatch_cli.engine.support.cell import Cell, Reason, SupportCall, Verdict
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 
+MANY_TENSORS = 3
 _WHY = {
     Reason.CALL: "PyTorch raises an error",
     Reason.NO_BACKEND_KERNEL: "no kernel serves the backend",
@@ -39,6 +40,10 @@ _WHY = {
     Reason.LEFT_OUT: "register_autograd refuses gradients of calls that leave out arguments with defaults",
     Reason.NOT_DEFINED: "no operator of that name is defined, but others of its namespace are",
     Reason.NO_SCHEMA: "what was read has no schema of it",
+    Reason.NO_KEY: (
+        "its C++ kernel is registered without a key: this works if the kernel only calls PyTorch's operators, and not "
+        "if it reads memory"
+    ),
     Reason.INCOMPLETE: "the state lacks what decides it",
     Reason.ASSUMED: "it depends on what a kernel does, which no declaration says",
 }
@@ -66,6 +71,7 @@ _HELP = {
     Reason.NOT_DEFINED: "correct the name, define the operator, or name the source that defines it, too",
     Reason.NO_SCHEMA: "name the sources that define it, too, such as those in C++",
     Reason.LEFT_OUT: "pass every argument, or take the defaults out of the schema",
+    Reason.NO_KEY: "register a kernel that reads memory for its backend (TORCH_LIBRARY_IMPL), and a fake kernel",
     Reason.ASSUMED: "declare what the kernel does (`redispatches`)",
 }
 
@@ -108,8 +114,9 @@ def contexts_words(contexts: Iterable[SupportContext]) -> str:
 
 
 def call_options(call: SupportCall) -> tuple[str, ...]:
-    """The options of ``resolve`` for a call."""
-    options = {"--tensor": call.tensors, "--context": call.contexts, "--argument": call.arguments}
+    """The options of ``resolve`` for a call. One of many equal tensors is enough: it has the keys of all."""
+    tensors = call.tensors[:1] if len(call.tensors) > MANY_TENSORS and len({*call.tensors}) == 1 else call.tensors
+    options = {"--tensor": tensors, "--context": call.contexts, "--argument": call.arguments}
     return tuple(word for option, values in options.items() for value in values for word in (option, value))
 
 

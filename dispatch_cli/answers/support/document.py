@@ -1,11 +1,11 @@
-"""The support matrix in marks and words, and below it the calls that do not work, the gravest last."""
+"""The support matrix in marks and words, and the reasons why calls do not work, the most important last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.answers.findings.guards.yaml_document import operators, scalars
-from dispatch_cli.answers.support.report import SupportColumn, SupportReason, SupportReport
+from dispatch_cli.answers.support.report import USUAL, SupportColumn, SupportReason, SupportReport
 from dispatch_cli.checks.support_words import help_words, reason_words
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
@@ -56,17 +56,14 @@ SHORT = {
     SupportContext.INFERENCE: "in",
 }
 """The words of contexts where there is little room."""
+FEW = 10
 MANY = 40
 """More operators than this share a row where their cells are equal."""
 INDENT = 4
 
 
-HEADLINE = {
-    SupportContext.EAGER: ("runs", "run"),
-    SupportContext.TRAIN: ("trains", "train"),
-    SupportContext.COMPILE: ("compiles", "compile"),
-}
-"""Verbs for operators that work in the contexts that most users need: of one operator, and of several."""
+HEADLINE = dict(zip(USUAL, (("runs", "run"), ("trains", "train"), ("compiles", "compile")), strict=True))
+"""Verbs for operators that work in a context: of one operator, and of several."""
 
 
 def outcome(report: SupportReport) -> str:
@@ -88,7 +85,6 @@ def outcome(report: SupportReport) -> str:
 def _headline(report: SupportReport) -> str:
     parts: dict[str, list[str]] = {}
     unknown: set[int] = set()
-    composite: set[int] = set()
     for at, column in enumerate(report.columns):
         if column.context not in HEADLINE:
             continue
@@ -98,20 +94,17 @@ def _headline(report: SupportReport) -> str:
         number = f"{works:,}" if applying == report.chosen else f"{works:,} of {applying:,}"
         parts.setdefault(column.backend, []).append(f"{number} {HEADLINE[column.context][works != 1]}")
         unknown.update(place for place, verdict in enumerate(verdicts) if verdict is Verdict.NOT_KNOWN)
-        if column.context is not SupportContext.EAGER:
-            composite.update(place for place, verdict in enumerate(verdicts) if verdict is Verdict.COMPOSITE)
     texts = [f"on {backend} {', '.join(texts)}" for backend, texts in parts.items()]
     texts += [f"not all is known of {len(unknown):,}"] if unknown else []
-    texts += [f"{len(composite):,} by composite kernels"] if composite else []
     return f"{plural(report.chosen, 'operator')}: {'; '.join(texts)}"
 
 
 def counts(report: SupportReport) -> tuple[str, ...]:
     """Numbers of operators that work in each context, a text for each backend.
 
-    None where there is one column, or where they would say only that nothing is known.
+    None for few operators, whose cells are easily counted, for one column, or where nothing is known.
     """
-    if len(report.columns) == 1 or not any(map(_has_schema, report.operators)):
+    if report.chosen <= FEW or len(report.columns) == 1 or not any(map(_has_schema, report.operators)):
         return ()
     parts: dict[str, list[str]] = {}
     for at, column in enumerate(report.columns):

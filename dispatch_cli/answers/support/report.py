@@ -18,6 +18,8 @@ from dispatch_cli.model.span import Span
 
 ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
 """The verdicts of calls that do not work, or may not, the gravest last."""
+USUAL = (SupportContext.EAGER, SupportContext.TRAIN, SupportContext.COMPILE)
+"""Contexts that most users need."""
 
 MOST_NAMED = 3
 """The operators without a definition for which near names are looked up."""
@@ -127,7 +129,7 @@ class _Found(NamedTuple):
 def _reasons(
     state: State, rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]
 ) -> list[SupportReason]:
-    """The reasons, the gravest last; of one verdict, the one with the most cells last."""
+    """The reasons: those about eager, training and compiled calls last, then the gravest, then those of most cells."""
     groups: dict[tuple[Verdict, Reason, str, str | None], list[_Found]] = {}
     for row in rows:
         for at, cell in enumerate(row.cells):
@@ -138,7 +140,12 @@ def _reasons(
                 groups.setdefault(key, []).append(_Found(row.operator, at, cell))
     reasons = [_reason(verdict, reason, cells, source) for (verdict, reason, *_), cells in groups.items()]
     reasons = [_with_finding(state, row, source) if row.reason is Reason.NOT_DEFINED else row for row in reasons]
-    return sorted(reasons, key=lambda row: (ORDER.index(row.verdict), row.cells))
+
+    def rank(reason: SupportReason) -> tuple[bool, int, int]:
+        is_usual = any(columns[at].context in USUAL for at in reason.columns)
+        return is_usual, ORDER.index(reason.verdict), reason.cells
+
+    return sorted(reasons, key=rank)
 
 
 def _with_finding(state: State, reason: SupportReason, source: Sequence[str]) -> SupportReason:

@@ -73,7 +73,8 @@ class Reason(Enum):
     copy is written. LEFT_OUT: the gradient raises where a call leaves out arguments. NOT_FUNCTIONAL: no derivative, and
     ``register_autograd`` takes none for such a schema. NOT_TRANSFORMED: no derivative in a transform of torch.func,
     where ``register_autograd`` does not help. NO_AUTOCAST: the autocast key of the backend has neither a kernel nor a
-    fallback. NOT_DEFINED: the operator has no definition, and others of its namespace have one.
+    fallback. NOT_DEFINED: the operator has no definition, and others of its namespace have one. NO_KEY: a C++ kernel
+    that is registered without a key serves the call; only one that calls PyTorch's operators works there.
     """
 
     CALL = "call"
@@ -96,6 +97,7 @@ class Reason(Enum):
     LEFT_OUT = "left-out"
     NOT_DEFINED = "not-defined"
     NO_SCHEMA = "no-schema"
+    NO_KEY = "no-key"
     INCOMPLETE = "incomplete"
     ASSUMED = "assumed"
 

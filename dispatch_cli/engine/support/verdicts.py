@@ -155,6 +155,8 @@ class Judge:
 
     def _with_bodies(self, column: Column, cell: Cell) -> Cell:
         """The cell of a library's operator, once the bodies of its Python functions are known."""
+        if cell.verdict is Verdict.COMPOSITE and column.context in (*_WITH_GRADIENT, *_TRACED) and self._is_keyless:
+            return cell._replace(verdict=Verdict.NOT_KNOWN, reason=Reason.NO_KEY)
         executes = column.context not in (SupportContext.EAGER, SupportContext.FAKE)
         if executes and not (column.context is SupportContext.VMAP and cell.verdict is Verdict.OWN):
             eager = self.cell(column._replace(context=SupportContext.EAGER, tensor=None, contexts=()))
@@ -168,6 +170,13 @@ class Judge:
         works = cell.verdict.works
         fault = None if registration is None or not works else self._fault(registration.kernel)
         return cell if fault is None else cell._replace(verdict=fault[0], reason=fault[1])
+
+    @cached_property
+    def _is_keyless(self) -> bool:
+        """True for a C++ kernel registered without a key, as by ``m.def(SCHEMA, &f)``: it may read tensors' memory."""
+        registration = self._active(IMPLICIT)
+        is_plain = registration is not None and registration.catch_all and not registration.kernel.python
+        return is_plain and any(map(takes_tensors, self._known_schema.arguments))
 
     def _active(self, key: str) -> Registration | None:
         return self.operator.active(key) if key in self.keys else None
