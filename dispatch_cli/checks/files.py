@@ -232,14 +232,6 @@ class Namespaces:
         near = (other for other in known if len(other) >= MIN_LETTERS and is_one_edit_away(namespace, other))
         return next(near, None)
 
-    def library(self, namespace: str | None) -> str | None:
-        """The library that a namespace of sources belongs to; None for the project's own, PyTorch's, and misspelt ones.
-
-        Declarations say everything that they are about, so that nothing in them is another library's.
-        """
-        is_another = namespace in self.in_sources and self.owner(namespace) is NamespaceOwner.ANOTHER
-        return namespace if is_another else None
-
 
 class MissingPart(Enum):
     """A part that an operator lacks where a check finds something; an undecided registration may be that."""

@@ -1,4 +1,4 @@
-"""A higher-order operator at one place, explained: the answer, steps of dispatch, rules, advice."""
+"""A higher-order operator at one place, explained: the answer, rules, advice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderR
 from dispatch_cli.answers.explain.rule_steps import RuleLine, RuleState
 from dispatch_cli.answers.table.higher_order_document import ENTRIES, IMPLS, SLOTS, alike, title
 from dispatch_cli.answers.table.higher_order_report import ASIDE, fold_slots
-from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, DispatchStep, StepOutcome
+from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.model.names import some_of
@@ -27,27 +27,6 @@ from dispatch_cli.render.document import (
     joined,
 )
 from dispatch_cli.render.words import aside_lines, over_label
-
-_STEPS = {
-    DispatchStep.MASK: "key set without the keys that fall through",
-    DispatchStep.TRANSFORM: "innermost functorch transform",
-    DispatchStep.MODE: "innermost mode",
-    DispatchStep.SUBCLASS: "tensors with __torch_dispatch__, in order",
-    DispatchStep.PRE_DISPATCH: "innermost mode of the PreDispatch stack",
-    DispatchStep.RESOLVE_KEY: "resolve_key chooses a key",
-    DispatchStep.IMPLEMENTATION: "implementation at that key",
-}
-_OUTCOMES = {
-    StepOutcome.PASSES: ("goes on", Tone.PLAIN),
-    StepOutcome.DECIDES: ("decides", Tone.KERNEL),
-    StepOutcome.RAISES: ("raises", Tone.BAD),
-    StepOutcome.NOT_REACHED: ("not reached", Tone.DIM),
-}
-STEPS: list[Column[DispatchLine]] = [
-    Column("Step of dispatch", lambda line, _: _STEPS[line.step]),
-    Column("Looks at", lambda line, _: Run(line.looks_at, _OUTCOMES[line.outcome][1]), wraps=False),
-    Column("Outcome", lambda line, _: Run(*_OUTCOMES[line.outcome])),
-]
 
 
 def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
@@ -169,9 +148,6 @@ def document(report: ExplainHigherOrderReport) -> Iterator[Block]:
     yield Paragraph(Run(over_label(report), Tone.DIM))
     yield Gap()
     yield from headed(answer_sentences(report))
-    if report.steps:
-        yield Gap()
-        yield TableBlock(STEPS, report.steps)
     if report.rules:
         yield Gap()
         yield TableBlock(RULES_OF_PYTHON, report.rules)

@@ -1,4 +1,4 @@
-"""A higher-order operator at one place, explained: steps and rules."""
+"""A higher-order operator at one place, explained: the answer and the rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import HigherOrderRow
 from dispatch_cli.answers.table.higher_order_report import ImplRow, impls_of, row_of
 from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
-from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
+from dispatch_cli.engine.call.higher_order.place import AtPlace, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.thread import FAKE_TENSOR, INFRA_MODES
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.engine.python.table import steps_for
@@ -113,7 +113,7 @@ class ExplainHigherOrderReport(StartsFrom):
     """The answer to "which implementation runs here, and why?".
 
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
-    steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
+    rules: of ``resolve_key``. impls: all that the operator has.
     advice: changes that help where a call fails, the best one first; None elsewhere.
     """
 
@@ -126,7 +126,6 @@ class ExplainHigherOrderReport(StartsFrom):
     kind: ImplKind
     name: str
     answer: PlaceRow | None
-    steps: tuple[DispatchLine, ...]
     rules: tuple[RuleLine, ...]
     slots: tuple[HigherOrderRow, ...]
     impls: tuple[ImplRow, ...]
@@ -145,7 +144,7 @@ def explain_higher_order(state: State, operator: HigherOrderOperator, place: Imp
         slots = tuple(row_of(table.entry(key)) for key in keys)
     else:
         answer = answer_at(table, place, state.modes)
-    asks_rules = answer is not None and answer.decision is not None and answer.found is not AtPlace.FALLTHROUGH
+    asks_rules = answer is not None and answer.decision is not None
     return ExplainHigherOrderReport(
         *starts_from(state),
         operator=operator.name,
@@ -155,7 +154,6 @@ def explain_higher_order(state: State, operator: HigherOrderOperator, place: Imp
         kind=place.kind,
         name=place.name,
         answer=None if answer is None else _row(answer),
-        steps=() if answer is None else answer.steps,
         rules=tuple(_rules(state, table, place.name)) if asks_rules else (),
         slots=slots,
         impls=impls.impls,

@@ -43,7 +43,7 @@ class SlotPane(Pane):
 
     TITLE = "Slot"
     # their rows take a line each, so that all of them are seen
-    LISTS = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTHON, explain_higher_order.STEPS)
+    LISTS = (explain.RULES, explain.ANSWERS, explain_higher_order.RULES_OF_PYTHON)
     MARKS = (
         (">", "the rule that fills the slot"),
         ("(6)", "the rule that uses the registration, by its number"),
