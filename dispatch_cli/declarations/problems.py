@@ -65,7 +65,7 @@ class Problems:
         span = self.span(at)
         identity = (code, message, span)
         if identity in self._found:
-            return
+            return  # An alias leads to the same text more than once.
         if len(self._found) >= MAX_PROBLEMS:
             self._more += 1
             return

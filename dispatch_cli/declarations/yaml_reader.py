@@ -150,11 +150,16 @@ class _Stop(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping that is being read. around: the nodes of what it is in, which it is added to at its end."""
+    """A list or mapping that is being read.
+
+    before: how many nodes there were before it. around: the nodes of what it is in, which it is added to at its end.
+    """
 
     is_mapping: bool
+    anchor: str | None
     line: int
     column: int
+    before: int
     around: list[Node]
 
 
@@ -168,6 +173,7 @@ class _Builder:
         self._problems = problems
         self._parser = parser
         self._stack: list[_Open] = []
+        self._anchors: dict[str, tuple[Node, int]] = {}
         self.nodes = 0
         budget = problems.source.budget
         self._most = budget.things - budget.spent
@@ -210,6 +216,8 @@ class _Builder:
         self.nodes += size
         if self.nodes > self._most:
             self._count(0, node)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (node, size)
         self._items.append(node)
 
     def _start(self, is_mapping: bool, event: Any) -> None:
@@ -223,7 +231,7 @@ class _Builder:
             )
         if event.tag is not None:
             self._check_tag(event, Mapping if is_mapping else Sequence, line, column)
-        self._stack.append(_Open(is_mapping, line, column, self._items))
+        self._stack.append(_Open(is_mapping, event.anchor, line, column, self.nodes, self._items))
         self._items = []
         self._count(1, Place(line, column))
 
@@ -235,12 +243,21 @@ class _Builder:
             node = Mapping(self._unique(pairs), done.line, done.column)
         else:
             node = Sequence(tuple(items), done.line, done.column)
+        if done.anchor is not None:
+            self._anchors[done.anchor] = (node, self.nodes - done.before)
         self._items = done.around
         self._items.append(node)
 
     def _alias(self, event: Any) -> None:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
-        self._stop("yaml-alias", f"the alias *{event.anchor} is not supported", place, "write the value here again")
+        name = event.anchor
+        if any(opened.anchor == name for opened in self._stack):
+            self._stop("yaml-alias", f"the alias *{name} contains itself", place)
+        if name not in self._anchors:
+            self._stop("yaml-alias", f"the alias *{name} has no anchor &{name} before it", place)
+        node, size = self._anchors[name]
+        self._count(size, place)
+        self._items.append(node)
 
     def _start_document(self, event: Any) -> None:
         self._documents += 1
@@ -263,7 +280,9 @@ class _Builder:
         elif not key.text:
             self._problems.add("key-not-text", "the field name before the colon is missing", key)
         else:
-            self._problems.add("yaml-merge-key", "merge keys (<<) are not supported", key, "write the fields here")
+            self._problems.add(
+                "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for a whole value instead"
+            )
         return False
 
     def _unique(self, pairs: list[tuple[Scalar, Node]]) -> tuple[tuple[Scalar, Node], ...]:

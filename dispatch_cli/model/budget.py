@@ -1,8 +1,8 @@
 """Limits on the bytes and things of one file. Files come from anywhere, and small ones can stand for large ones.
 
 Every reader spends from the same budget: bytes after decompression, and *things*, which are texts, lists, mappings and
-what they are multiplied to by lists of keys. The amount depends on the size of the file, so that one of a few kilobytes
-is refused before it costs seconds and hundreds of megabytes.
+what they are multiplied to by aliases and lists of keys. The amount depends on the size of the file, so that one of a
+few kilobytes is refused before it costs seconds and hundreds of megabytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FREE_THINGS, THINGS_PER_BYTE = 100_000, 3
 MAX_TEXT = 1 << 20
 """Characters of one text."""
 CHARACTERS = 100
-"""So many characters of a text count as one more thing, as does a comma."""
+"""So many characters of a text count as one more thing, as does a comma: it is read for each of its aliases."""
 MAX_DIGITS = 20
 """Digits of one number, which are enough for 64 bits: some are added up, and Python does not print very long ones."""
 MAX_WIDE = 160 << 20
@@ -69,7 +69,7 @@ class Budget:
 
     def over(self) -> OverBudget:
         """The error for too many things."""
-        message = f"the file has more than {self.things} values, counting lists of keys"
+        message = f"the file has more than {self.things} values, counting aliases and lists of keys"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
             return OverBudget(f"{message}: too many for a file of {_size(self.size)}", "decompress it")
         return OverBudget(f"{message}, or the files together have", "load fewer files at once, or parts of this one")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli import universes
 from tests.cli.support import COMMAND, ROOT, call, environment
 from tests.declarations.helpers import write
 
@@ -18,9 +19,22 @@ pytestmark = pytest.mark.slow
 OPERATOR = b"dispatch: 1\noperators:\n  - func: m::a() -> ()\n    dispatch: "
 BASELINE = b'{"report": "baseline", "schema_version": 1, "findings": [], "x": [%s]}'
 LISTS = b"[]," * 15_000_000 + b"[]"
+LAYOUT = universes.load("torch-2.15")
+KEYS = ",".join(key for key in LAYOUT.runtime if key in LAYOUT.parseable).encode()
 
 
 FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
+    "an alias of a list of keys": (
+        lambda: (
+            b"dispatch: 1\noperators:\n"
+            b"  - {func: 'm::a() -> ()', dispatch: &d {? '"
+            + KEYS
+            + b"' : k}}\n"
+            + b"".join(b"  - {func: 'm::a%d() -> ()', dispatch: *d}\n" % number for number in range(2_200))
+        ),
+        ("register",),
+        "values, counting",
+    ),
     "comments": (
         lambda: gzip.compress(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 300_000),
         ("check-invariants",),

@@ -86,6 +86,12 @@ def test_a_snippet_is_cut_so_that_the_column_can_be_found_again(before: int, tmp
     assert problem.line_text[problem.span.column - 1 - cut_start(problem.span.column) :].startswith("foo: 1}")
 
 
+def test_a_mistake_behind_an_alias_is_said_once(tmp_path: Path) -> None:
+    text = "dispatch: 1\noperators:\n  - {name: m::a, dispatch: &d {Foo: x}}\n  - {name: m::b, dispatch: *d}\n"
+    (problem,) = refused(write(tmp_path, text))
+    assert problem.message == "could not parse dispatch key: Foo"
+
+
 # PyYAML's parser in Python gives what its C parser gives.
 
 
@@ -99,7 +105,7 @@ operators:
   tags: ["a\\u0062", 'c''d', e f]
   dispatch: &d {CPU: a, "CUDA": "b", 'Meta': c d}
 - name: m::b   # indented differently
-  dispatch: {CPU: a, "CUDA": "b", 'Meta': c d}
+  dispatch: *d
 
 libraries:
   - {kind: IMPL, namespace: m, impl: {a: [x, {kernel: y, dispatch_key: XLA}]}}
