@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import ge, gt, le, lt
 from typing import NamedTuple
 
 from dispatch_cli.declarations.project import project_folder
@@ -15,6 +16,7 @@ MAX_FILES = 20
 """Files with requirements that are read in one folder."""
 MAX_REQUIREMENTS = 100
 """Requirements of one file that differ, and clauses of one."""
+Version = tuple[int, ...]
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
 _REQUIREMENT = re.compile(
@@ -27,10 +29,9 @@ _REQUIREMENT = re.compile(
 )
 """A requirement on a line of its own, in a string, behind ``install_requires =``, or as Poetry has it."""
 _CLAUSE = re.compile(r"\s*(===|[<>=!~]=|[<>^])\s*([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(\.\*)?[\w.+-]*\s*")
+_COMPARISONS: Mapping[str, Callable[[Version, Version], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
 _PATCHES = range(10)
 """Patch releases that a minor version is taken to have."""
-
-Version = tuple[int, ...]
 
 
 class Requirement(NamedTuple):
@@ -130,22 +131,13 @@ def _satisfies(version: Version, spec: str) -> bool:
 def _holds(version: Version, operator: str, wanted: Version, is_prefix: bool) -> bool:
     """True if a version with three parts satisfies a clause (PEP 440; ``^`` as in Poetry)."""
     whole = (*wanted, 0, 0, 0)[:3]
-    match operator:
-        case "==" | "===" | "!=":
-            is_equal = version[: len(wanted)] == wanted if is_prefix else version == whole
-            return is_equal != (operator == "!=")
-        case "~=":
-            return version >= whole and version[: len(wanted) - 1] == wanted[:-1]
-        case "^":
-            return version >= whole and version[0] == wanted[0]
-        case ">=":
-            return version >= whole
-        case "<=":
-            return version <= whole
-        case ">":
-            return version > whole
-        case _:
-            return version < whole
+    if operator in ("==", "===", "!="):
+        is_equal = version[: len(wanted)] == wanted if is_prefix else version == whole
+        return is_equal != (operator == "!=")
+    if operator in ("~=", "^"):
+        same = 1 if operator == "^" else len(wanted) - 1
+        return version >= whole and version[:same] == wanted[:same]
+    return _COMPARISONS[operator](version, whole)
 
 
 def _minor(state: str) -> Version:

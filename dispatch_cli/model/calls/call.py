@@ -320,16 +320,14 @@ _WORDS_HINT = "a device and what else the tensor is, in words with spaces betwee
 
 
 def _not_a_device(words: list[str], text: str) -> CallError:
-    near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
-    if len(words) > 1:
-        near += [(word, _DTYPE_HINT) for word in words if _DTYPE.fullmatch(word)]
-        if near:
-            word, hint = near[0]
+    for word in words:
+        hint = suggestion(word, TENSOR_WORDS) or (_DTYPE_HINT if _DTYPE.fullmatch(word) else None)
+        if hint is not None:
             return CallError(f"{word!r} does not describe a tensor", text, hint)
+    if len(words) > 1:
         both = f"{words[0]!r} and {words[1]!r} cannot both be the device: a tensor has one"
         return CallError(both, text, _WORDS_HINT)
-    hint = near[0][1] if near else _WORDS_HINT
-    return CallError(f"{words[0]!r} is not a device, and does not describe a tensor", text, hint)
+    return CallError(f"{words[0]!r} is not a device, and does not describe a tensor", text, _WORDS_HINT)
 
 
 def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:

@@ -2,9 +2,8 @@
 
 Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
 consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
-where it is not defined, which in ``#if`` is the same as 0. Of the branches of one ``#if``, ``branch 3 of PLACE``, one
-is taken. Of files that are rivals (`model.sources.file_choice`), one is in the build. All other atoms are independent
-of each other.
+where it is not defined, which in ``#if`` is the same as 0. Of files that are rivals (`model.sources.file_choice`), one
+is in the build. All other atoms are independent of each other.
 """
 
 from __future__ import annotations
@@ -36,15 +35,12 @@ TORCH_VERSION = "torch.__version__"
 UNDEFINED = "undefined"
 """Word in the choices of a user for a name that is not defined."""
 _NAME = r"[A-Za-z_][\w.]*"
-_INTEGER = r"(-?(?:0[xX][0-9a-fA-F]{1,15}|\d{1,18}))[uUlL]*"
-_RELEASE = r"(\d{1,4}(?:\.\d{1,4}){1,2})"
-_STRING = r"'([^'\\]*)'|\"([^\"\\]*)\""
+_STRING = r"'[^'\\]*'|\"[^\"\\]*\""
+_CONSTANT = rf"-?(?:0[xX][0-9a-fA-F]{{1,15}}|\d{{1,18}})[uUlL]*|\d{{1,4}}(?:\.\d{{1,4}}){{1,2}}|{_STRING}"
+_OPERATOR = "(>=|<=|==|!=|>|<)"
 _DEFINED = re.compile(rf"defined\s*\(?\s*({_NAME})\s*\)?")
-_COMPARED = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_INTEGER}")
-_OF_VERSION = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_RELEASE}")
-_TURNED = re.compile(rf"{_INTEGER}\s*(>=|<=|==|!=|>|<)\s*({_NAME})")
-_EQUAL = re.compile(rf"({_NAME})\s*(==|!=)\s*(?:{_STRING})")
-_BRANCH = re.compile(r"branch ([1-9]\d{0,8}) of (\S.*)")
+_COMPARED = re.compile(rf"({_NAME})\s*{_OPERATOR}\s*({_CONSTANT})")
+_TURNED = re.compile(rf"({_CONSTANT})\s*{_OPERATOR}\s*({_NAME})")
 _MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
@@ -86,16 +82,21 @@ def meaning(atom: str) -> Meaning | None:
     if match := _DEFINED.fullmatch(atom):
         return Meaning(match[1], "defined")
     if match := _COMPARED.fullmatch(atom):
-        return Meaning(match[1], match[2], _integer(match[3]))
-    if match := _OF_VERSION.fullmatch(atom):
-        return Meaning(match[1], match[2], _release(match[3]))
-    if match := _TURNED.fullmatch(atom):
-        return Meaning(match[3], _MIRROR[match[2]], _integer(match[1]))
-    if match := _BRANCH.fullmatch(atom):
-        return Meaning(match[2], "==", int(match[1]))
-    if match := _EQUAL.fullmatch(atom):
-        return Meaning(match[1], match[2], match[3] if match[3] is not None else match[4])
-    return None
+        name, comparison, written = match.groups()
+    elif match := _TURNED.fullmatch(atom):
+        written, comparison, name = match.groups()
+        comparison = _MIRROR[comparison]
+    else:
+        return None
+    constant = _constant(written)
+    return None if isinstance(constant, str) and comparison not in ("==", "!=") else Meaning(name, comparison, constant)
+
+
+def _constant(text: str) -> int | str:
+    """The value of a number, of a version such as 2.4, which is a number, or of a text in quotes."""
+    if text[0] in "'\"":
+        return text[1:-1]
+    return _release(text) if "." in text else _integer(text.rstrip("uUlL"))
 
 
 def _release(text: str) -> int:
@@ -193,12 +194,9 @@ def _truth(text: str) -> bool:
 def _value(text: str) -> Value:
     if text == UNDEFINED:
         return None
-    if re.fullmatch(_INTEGER, text):
-        return _integer(text.rstrip("uUlL"))
-    if re.fullmatch(_RELEASE, text):
-        return _release(text)
-    lowered = text.lower()
-    return {"true": 1, "false": 0, "": 1}.get(lowered, text.strip("'\""))
+    if re.fullmatch(_CONSTANT, text):
+        return _constant(text)
+    return {"true": 1, "false": 0, "": 1}.get(text.lower(), text.strip("'\""))
 
 
 def _values(meanings: Iterable[Meaning]) -> list[Value]:

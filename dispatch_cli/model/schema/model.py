@@ -44,13 +44,9 @@ class AliasInfo:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A default value; wrapped, because None is one.
-
-    text: how PyTorch has printed it, where that is known but not what it was read from.
-    """
+    """A default value; wrapped, because None is one."""
 
     value: Value
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +77,7 @@ class Argument:
             text += f" {self.name}"
         if self.default is None:
             return text
-        shown = self.default.text
-        return f"{text}={self._default_text(self.default.value) if shown is None else shown}"
+        return f"{text}={self._default_text(self.default.value)}"
 
     def _type_text(self) -> str:
         optional = self.real_type.kind is TypeKind.OPTIONAL
