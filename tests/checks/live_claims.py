@@ -141,30 +141,6 @@ def counted_writes() -> dict[str, int]:
     return outcomes
 
 
-def memory(x: torch.Tensor) -> torch.Tensor:
-    """Contents of a tensor's memory, as read by a C++ kernel that ignores the conjugate and negative bits."""
-    cells = (ctypes.c_float * (2 * x.numel())).from_address(x.data_ptr())
-    return torch.tensor([complex(*cells[i : i + 2]) for i in range(0, 2 * x.numel(), 2)])
-
-
-def bits() -> dict[str, Any]:
-    """True where a kernel that reads memory is right: with PyTorch's fallbacks, and with fallthroughs instead."""
-    outcomes: dict[str, Any] = {}
-    tensor = torch.tensor([1 + 2j, 3 - 4j])
-    zero = torch._efficientzerotensor((2,), dtype=torch.complex64)
-    given = {"Conjugate": tensor.conj(), "Negative": torch._neg_view(tensor), "ZeroTensor": zero}
-    for key, bit in given.items():
-        for falls in (False, True):
-            kernel = memory if key != "ZeroTensor" else lambda x: torch.ones(2) * (x.data_ptr() == 0)
-            called = operator({"CPU": kernel} | ({key: torch.library.fallthrough_kernel} if falls else {}))
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                result = called(bit)
-            is_right = bool((result == bit).all()) if key != "ZeroTensor" else result.tolist() != [1, 1]
-            outcomes[f"{key}{' falls through' if falls else ''}"] = [is_right, len(caught)]
-    return outcomes
-
-
 def derivatives() -> dict[str, Any]:
     """Derivatives under the autograd fallback: of a kernel at CPU, alone and through other operators."""
 
@@ -279,7 +255,6 @@ json.dump(
     {
         "calls": [calls(keys) for keys in json.load(sys.stdin)],
         "writes": counted_writes(),
-        "bits": bits(),
         "derivatives": derivatives(),
         "reach": reach(),
         "gaps": gaps(),

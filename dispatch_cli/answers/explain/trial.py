@@ -46,7 +46,7 @@ NO_AUTOGRAD = "no-autograd-kernel"
 JUDGES = (
     *("stale-live-table", "order-sensitive", "overridden-kernel", "unused-registration", "ambiguous-autogradother"),
     *("math-kernel-displaced", NO_AUTOGRAD, "sparse-bypass", "autograd-only", "missing-adinplaceorview"),
-    *("unreachable-factory", "alias-gap", "conjugate-fallthrough", "no-fake-kernel"),
+    *("unreachable-factory", "alias-gap", "no-fake-kernel"),
     *("sibling-disagreement", "python-resolution"),
 )
 """Checks that can find something new when a kernel of an operator that is defined comes, moves or goes."""

@@ -2,8 +2,7 @@
 
 Kernels of an operator that nothing defines can never be called: there is no schema to call them by. Usually the name is
 misspelt, the overload is missing, or the library that defines the operator is not loaded. PyTorch lists such operators
-in `torch._C._dispatch_find_dangling_impls`. Without a schema to compare with, PyTorch compares the C++ kernels with one
-another, and refuses one that differs: "Mismatch in kernel C++ signatures" (`OperatorEntry::registerKernel`).
+in `torch._C._dispatch_find_dangling_impls`.
 
 Bad, because nothing defines the operator:
 
@@ -85,8 +84,6 @@ def find(view: View) -> Iterator[Finding]:
             continue
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
-        first, other = _contradiction(kernels)
-        refused = "; its kernels have different signatures, and PyTorch refuses the second" if other else ""
         outcome, tip, severity = no_definition(view, name, defined)
         if _is_defined_otherwise(view, name):
             outcome, tip, severity = NOTHING_DEFINES, OTHER_BUILD, _otherwise(view, name, kernels)
@@ -94,11 +91,10 @@ def find(view: View) -> Iterator[Finding]:
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
             hint = near_names(name, defined) or _counterpart_hint(view, name)
         yield CHECK.finding(
-            f"{name} has kernels at {keys}, {outcome}{_where(view, name, outcome, severity)}{hint}{refused}",
+            f"{name} has kernels at {keys}, {outcome}{_where(view, name, outcome, severity)}{hint}",
             name,
-            details=(("keys", keys), *((side.key, _signature(side)) for side in (first, other) if side is not None)),
+            details=(("keys", keys),),
             at=kernels[0] if kernels else None,
-            related=() if other is None else [("the kernel with another signature", other.kernel.span)],
             tip=tip,
             severity=severity,
         )
@@ -258,24 +254,6 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
 
 def _similar(text: str, others: Iterable[str]) -> str | None:
     return next(iter(similar(text, others, cutoff=CUTOFF)), None)
-
-
-def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Registration] | tuple[None, None]:
-    """Two kernels with signatures that PyTorch does not take for one operator; it keeps those with SymInt apart."""
-    from dispatch_cli.model.schema import takes_symint
-
-    seen: dict[bool, Registration] = {}
-    for registration in kernels:
-        signature = registration.kernel.signature
-        if signature is not None:
-            first = seen.setdefault(takes_symint(signature), registration)
-            if _signature(first) != _signature(registration):
-                return first, registration
-    return None, None
-
-
-def _signature(registration: Registration) -> str:
-    return str(registration.kernel.signature).strip()
 
 
 CHECK = Check.of(find, __doc__, "DC101", Severity.ERROR, lacks=MissingPart.DEFINITION)

@@ -53,8 +53,8 @@ from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, META, backend_keys
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import AliasInfo
 
-GENERATED = "torch/csrc/autograd/generated/"
-"""Part of the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
+GENERATED = ("torch/csrc/autograd/generated/", "VariableType::")
+"""Parts of the names of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
 ELSEWHERE = frozenset({RedispatchKind.OTHER_OPERATORS, RedispatchKind.RAISES})
 """Declared redispatches of kernels that write nothing themselves, nor have it written below."""
 TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"
@@ -107,7 +107,8 @@ def _is_by_hand(view: View, registration: Registration) -> bool:
     kernel = registration.kernel
     if kernel.redispatches is not None and kernel.redispatches.kind in ELSEWHERE:
         return False
-    return view.registrant(registration) is not Registrant.PYTORCH and GENERATED not in kernel.debug
+    is_generated = any(part in kernel.debug for part in GENERATED)
+    return view.registrant(registration) is not Registrant.PYTORCH and not is_generated
 
 
 WRITES = "writes to"
