@@ -29,7 +29,7 @@ stale between the same two decisions as an order of all of them does.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +42,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.slot_orders import Unit, Way
+    from dispatch_cli.engine.slot_orders import Way
 
 
 class SensitiveSlot(NamedTuple):
@@ -59,12 +59,10 @@ class SensitiveSlot(NamedTuple):
 
 
 class Orders:
-    """Answers about orders, for operators of a dispatcher in its present state; equal patterns are worked out once."""
+    """Answers about orders, for operators of a dispatcher in its present state."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._fallbacks = {key: fallback.function for key, fallback in dispatcher.fallbacks.items()}
-        self._patterns: dict[tuple[Hashable, ...], tuple[_StaleSlot, ...]] = {}
 
     def sensitive_slots(
         self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None
@@ -79,13 +77,13 @@ class Orders:
         slots = slots_at_risk(layout, registered)
         if not slots:
             return ()
-        units = (
-            [(registration,) for registration in self._registrations(name)]
-            if blocks is None
-            else [block for block in blocks if block]
-        )
-        closed = registered & layout.closed
-        return tuple(self._slot(units, stale, closed) for stale in self._stale_slots(slots, units, closed))
+        from dispatch_cli.engine.slot_orders import SlotOrders
+
+        if blocks is None:
+            blocks = [(registration,) for registration in self._registrations(name)]
+        fallbacks, closed = self._dispatcher.fallbacks, registered & layout.closed
+        ways = ((key, SlotOrders(layout, key, blocks, fallbacks.get(key), closed).shortest()) for key in slots)
+        return tuple(self._slot(key, way, closed) for key, way in ways if way is not None)
 
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
@@ -97,27 +95,9 @@ class Orders:
         ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
         return [registration for key in ordered for registration in reversed(kernels[key])]
 
-    def _stale_slots(
-        self, slots: Iterable[str], units: Sequence[Sequence[Registration]], closed: int
-    ) -> tuple[_StaleSlot, ...]:
-        """The answer for the units' pattern: keys and which functions are equal, not which these are."""
-        from dispatch_cli.engine.slot_orders import Unit
-
-        numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
-        numbers["fallthrough"] = "fallthrough"
-        pattern = tuple(
-            tuple(Unit(entry.key, entry.catch_all, numbers.setdefault(entry.function, len(numbers))) for entry in unit)
-            for unit in units
-        )
-        if (pattern, closed) not in self._patterns:
-            analysed = _analyse(self._dispatcher.layout, slots, pattern, self._fallbacks, closed)
-            self._patterns[pattern, closed] = tuple(analysed)
-        return self._patterns[pattern, closed]
-
-    def _slot(self, units: Sequence[Sequence[Registration]], stale: _StaleSlot, closed: int) -> SensitiveSlot:
-        order = tuple(registration for number in stale.way.order for registration in units[number])
-        live, canonical = (self._entry(stale.key, part, closed) for part in (order[: stale.way.refreshed], order))
-        return SensitiveSlot(live, canonical, order)
+    def _slot(self, key: str, way: Way, closed: int) -> SensitiveSlot:
+        live, canonical = (self._entry(key, part, closed) for part in (way.order[: way.refreshed], way.order))
+        return SensitiveSlot(live, canonical, way.order)
 
     def _entry(self, key: str, registered: Sequence[Registration], closed: int) -> TableEntry:
         """Content of a slot that is computed when these are registered."""
@@ -127,29 +107,6 @@ class Orders:
             bits |= layout.registered_bit[source]
         decision = decide(layout.candidates[layout.universe.slot[key]], bits, key in fallbacks)
         return entry_for(key, decision, active, fallbacks)
-
-
-class _StaleSlot(NamedTuple):
-    """A slot that can go stale: its key, and the shortest way to that, by numbers of blocks."""
-
-    key: str
-    way: Way
-
-
-def _analyse(
-    layout: KeyLayout,
-    slots: Iterable[str],
-    pattern: Sequence[Sequence[Unit]],
-    fallbacks: Mapping[str, Hashable],
-    closed: int,
-) -> Iterator[_StaleSlot]:
-    """The slots that some order leaves stale. fallbacks: the function of each backend fallback."""
-    from dispatch_cli.engine.slot_orders import SlotOrders
-
-    for key in slots:
-        way = SlotOrders(layout, key, pattern, fallbacks.get(key), closed).shortest()
-        if way is not None:
-            yield _StaleSlot(key, way)
 
 
 @lru_cache(maxsize=8192)

@@ -8,29 +8,23 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.rules import Decision, Rule, decide
 from dispatch_cli.engine.table.layout import KeyLayout
+from dispatch_cli.engine.table.registration import Registration
 
 MOST_BLOCKS = 6
 """Blocks that differ for a slot; where there are more, no order is looked for. No operator of PyTorch has over four."""
 
 
-class Unit(NamedTuple):
-    """A registration as it counts here. function: equal for two kernels of one function."""
-
-    key: str
-    catch_all: bool
-    function: Hashable
-
-
 class Way(NamedTuple):
     """An order that leaves the slot stale.
 
-    live: the decision that stays. canonical: the one that the registrations determine. order: numbers of blocks.
+    live: the decision that stays. canonical: the one that the registrations determine. blocks: how many there are.
     refreshed: how many registrations there are up to the last that refreshes the slot.
     """
 
     live: Decision
     canonical: Decision
-    order: tuple[int, ...]
+    order: tuple[Registration, ...]
+    blocks: int
     refreshed: int
 
     @property
@@ -42,14 +36,13 @@ class Way(NamedTuple):
 class SlotBlock(NamedTuple):
     """A block as the slot sees it.
 
-    size: how many registrations it has. refreshed: how many up to the last one that refreshes the slot, 0 where none
-    does; then the whole block counts as before that.
+    registrations: oldest first. refreshed: how many up to the last one that refreshes the slot, 0 where none does; then
+    the whole block counts as before that.
     before, bits: roles of what it registers up to there, and in all.
     newest_before, newest: the function of its newest kernel at each key that can fill the slot, likewise.
     """
 
-    number: int
-    size: int
+    registrations: Sequence[Registration]
     refreshed: int
     before: int
     bits: int
@@ -70,7 +63,7 @@ class SlotBlock(NamedTuple):
 class SlotOrders:
     """One slot and blocks of registrations.
 
-    blocks: each with its registrations, oldest first. fallback: the function of the slot's backend fallback.
+    blocks: each with its registrations, oldest first. fallback: the slot's backend fallback.
     closed: `KeyLayout.closed` for an operator of which no kernel is unknown.
     """
 
@@ -78,8 +71,8 @@ class SlotOrders:
         self,
         layout: KeyLayout,
         key: str,
-        blocks: Sequence[Sequence[Unit]],
-        fallback: Hashable | None = None,
+        blocks: Iterable[Sequence[Registration]],
+        fallback: Registration | None = None,
         closed: int = 0,
     ) -> None:
         self._closed = closed
@@ -91,7 +84,7 @@ class SlotOrders:
         for candidate in self._candidates:
             self._sources |= candidate.bit
         self._roles: dict[tuple[bool, ...], int] = {}
-        seen = [self._block(number, block) for number, block in enumerate(blocks)]
+        seen = map(self._block, blocks)
         self._blocks = self._leaders([block for block in seen if block.refreshed or block.bits])
 
     def shortest(self) -> Way | None:
@@ -100,7 +93,7 @@ class SlotOrders:
         if every > MOST_BLOCKS:
             return None
         ways = [way for count in range(1, every + 1) for way in self._ways(count)]
-        whole = {way.answers for way in ways if len(way.order) == every}
+        whole = {way.answers for way in ways if way.blocks == every}
         return next((way for way in ways if way.answers in whole), None)
 
     def _ways(self, count: int) -> Iterator[Way]:
@@ -115,14 +108,15 @@ class SlotOrders:
             if block.refreshed:
                 bits_then, newest_then = bits | block.before, {**newest, **block.newest_before}
                 refreshed = size + block.refreshed
-            bits, size = bits | block.bits, size + block.size
+            bits, size = bits | block.bits, size + len(block.registrations)
             newest.update(block.newest)
         live, canonical = self._decide(bits_then), self._decide(bits)
         if Rule.NOT_KNOWN in (live.rule, canonical.rule):
             return None
         if self._function(live, newest_then) == self._function(canonical, newest):
             return None
-        return Way(live, canonical, tuple(block.number for block in order), refreshed)
+        registrations = tuple(registration for block in order for registration in block.registrations)
+        return Way(live, canonical, registrations, len(order), refreshed)
 
     def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
         """Blocks enough for every difference: any other, right before one of them, does nothing that it does not redo.
@@ -146,22 +140,22 @@ class SlotOrders:
 
     # the slot
 
-    def _block(self, number: int, units: Sequence[Unit]) -> SlotBlock:
-        refreshed = max((at for at, unit in enumerate(units, 1) if self._refreshes(unit)), default=0)
-        before, newest_before = self._registered(units[: refreshed or len(units)])
-        bits, newest = self._registered(units)
-        return SlotBlock(number, len(units), refreshed, before, bits, newest_before, newest)
+    def _block(self, block: Sequence[Registration]) -> SlotBlock:
+        refreshed = max((at for at, registration in enumerate(block, 1) if self._refreshes(registration)), default=0)
+        before, newest_before = self._registered(block[: refreshed or len(block)])
+        bits, newest = self._registered(block)
+        return SlotBlock(block, refreshed, before, bits, newest_before, newest)
 
-    def _refreshes(self, unit: Unit) -> bool:
-        return unit.catch_all or self._key in self._layout.universe.refreshed_by(unit.key)
+    def _refreshes(self, registration: Registration) -> bool:
+        return registration.catch_all or self._key in self._layout.universe.refreshed_by(registration.key)
 
-    def _registered(self, units: Iterable[Unit]) -> tuple[int, dict[int, Hashable]]:
+    def _registered(self, block: Iterable[Registration]) -> tuple[int, dict[int, Hashable]]:
         bits, newest = 0, {}
-        for unit in units:
-            bit = self._layout.registered_bit[unit.key]
+        for registration in block:
+            bit = self._layout.registered_bit[registration.key]
             bits |= self._role(bit)
             if bit & self._sources:
-                newest[bit] = unit.function
+                newest[bit] = registration.function
         return bits, newest
 
     def _role(self, bit: int) -> int:
@@ -180,4 +174,6 @@ class SlotOrders:
         """The function of a decision. newest: of each key that can fill the slot."""
         if decision.source is not None:
             return newest[self._layout.registered_bit[decision.source]]
-        return self._fallback if decision.rule is Rule.FALLBACK else decision.rule
+        if decision.rule is Rule.FALLBACK and self._fallback is not None:
+            return self._fallback.function
+        return decision.rule
