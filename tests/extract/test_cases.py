@@ -127,7 +127,7 @@ def _extractions(case: Case, sources: Sources) -> Iterator[Extraction]:
 def tokens(sources: Sources) -> Iterator[str]:
     """The tokens of the first file, as the preprocessor makes them."""
     (main, *_) = sources.files[SourceKind.CPP]
-    unit = TranslationUnit(CppProject(sources), main, {})
+    unit = TranslationUnit(CppProject(sources), main)
     unit.skipping = False
     with sources.work.file(main):
         while (token := unit.next()) is not None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, conjunction, joined, opposite
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
-    SourceText,
     lex,
     partners,
     spelled,
     split,
 )
-from dispatch_cli.extract.cpp.registrations import Findings
+from dispatch_cli.extract.cpp.registrations import Findings, is_under
 from dispatch_cli.extract.cpp.scope import UnitScope
 from dispatch_cli.extract.cpp.simple import (
+    HEADED,
+    PARTLY,
     LibraryVariable,
     SimpleStatements,
     decision_of,
@@ -29,7 +30,6 @@ from dispatch_cli.extract.cpp.simple import (
 )
 from dispatch_cli.extract.cpp.values import block_key, is_macro_like
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.conditions.condition import Atom
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
@@ -91,6 +91,11 @@ class BodyReader:
             end = pairs[index]
             ended = self._statements(tokens[index + 1 : end], when, depth + 1)
             return end + 1, when, ended
+        if text in HEADED:
+            end = whole(tokens, index, pairs)
+            if not all(is_under(part, token.when) for part in tokens[index:end]):
+                self._simple.refuse(tokens[index:end], PARTLY, when)
+                return end, when, False
         if text == "if":
             return self._if(tokens, index, pairs, when, depth)
         if text == "for":
@@ -167,59 +172,50 @@ class BodyReader:
         return end
 
 
-_BRACE = re.compile(r"[{}]")
-_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
-_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
-MAX_HEADER = 2000
-"""Characters of the head of a function."""
 KINDS = {
     "TORCH_LIBRARY": LibraryKind.DEF,
     "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
     "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
 }
-_TESTS = frozenset(
-    {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "GTEST_TEST", "TEST_CASE", "TEST_CASE_METHOD"}
-)
-"""Macros of GoogleTest and Catch2 that begin the body of a test."""
+_BRACE = re.compile(r"[{}]")
+_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
+_CALLED = re.compile(r"[A-Za-z_]\w*\s*\(")
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+MAX_HEADER = 2000
+"""Characters of the head of a function."""
 
 
-def enclosing_function(text: SourceText, offset: int) -> str | None:
-    """The name of the outermost function around a place; None at file scope."""
-    if text.braces is None:
-        text.braces = _Braces(text.blanked)
-    function: str | None = text.braces.function_at(offset)
-    return function
+def in_function(token: CppToken) -> bool:
+    """True if a registration is in the body of a function."""
+    source, offset = token.use or (token.source, token.offset)
+    if source.bodies is None:
+        source.bodies = list(_function_bodies(source.blanked))
+    index = bisect_left(source.bodies, (offset, 0)) - 1
+    return index >= 0 and offset < source.bodies[index][1]
 
 
-class _Braces:
-    """The braces of a text, and the outermost function around each place: looked for once for all blocks in it."""
-
-    def __init__(self, blanked: str) -> None:
-        self._places: list[int] = []
-        self._functions: list[str | None] = []
-        """The function around what is behind each brace."""
-        around: list[str | None] = [None]
-        for match in _BRACE.finditer(blanked):
-            if match[0] == "{":
-                around.append(around[-1] or _function_before(blanked, match.start()))
-            elif len(around) > 1:
-                around.pop()
-            self._places.append(match.start())
-            self._functions.append(around[-1])
-
-    def function_at(self, offset: int) -> str | None:
-        index = bisect_left(self._places, offset)
-        return self._functions[index - 1] if index else None
+def _function_bodies(blanked: str) -> Iterator[tuple[int, int]]:
+    """The places of the braces around each function that is in no other one."""
+    depth, outside, opening = 0, -1, 0
+    for match in _BRACE.finditer(blanked):
+        if match[0] == "{":
+            if outside < 0 and _begins_function(blanked, match.start()):
+                outside, opening = depth, match.start()
+            depth += 1
+        elif depth > 0:
+            depth -= 1
+            if depth == outside:
+                yield opening, match.start()
+                outside = -1
+    if outside >= 0:
+        yield opening, len(blanked)
 
 
-def _function_before(blanked: str, brace: int) -> str | None:
-    """The function that an opening brace begins."""
+def _begins_function(blanked: str, brace: int) -> bool:
     begin = max(brace - MAX_HEADER, 0)
     start = max(begin - 1, *(blanked.rfind(mark, begin, brace) for mark in ";{}#"))
     header = blanked[start + 1 : brace]
-    called = _CALLED.search(header)
-    return called[1] if called is not None and _NOT_A_FUNCTION.search(header) is None else None
+    return _CALLED.search(header) is not None and _NOT_A_FUNCTION.search(header) is None
 
 
 def function_head(token: CppToken) -> tuple[str, list[CppToken]] | None:
@@ -227,45 +223,35 @@ def function_head(token: CppToken) -> tuple[str, list[CppToken]] | None:
 
     A function that a macro makes is not looked at.
     """
-    place = _parameter_list(token.source, token.offset) if token.use is None else None
-    if place is None:
-        return None
-    name, opening = place
-    return name, list(lex(token.source, opening, token.offset))
-
-
-def _parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
-    before = text.blanked[max(0, offset - 500) : offset]
+    before = token.source.blanked[max(0, token.offset - 500) : token.offset]
     opening = before.rfind("(")
-    if opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
+    if token.use is not None or opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
         return None
     name = _NAME.search(before, 0, opening)
-    return None if name is None else (name[1], offset - len(before) + opening)
+    head = lex(token.source, token.offset - len(before) + opening, token.offset, token.when)
+    return None if name is None else (name[1], list(head))
 
 
 def made_block(
-    kind: LibraryKind, token: CppToken, arguments: list[list[CppToken]], when: When, findings: Findings
+    kind: LibraryKind,
+    token: CppToken,
+    arguments: list[list[CppToken]],
+    when: When,
+    findings: Findings,
+    ambiguous: Container[str],
 ) -> ExtractedBlock:
-    """The block whose arguments are a namespace and a key. when: what holds beside the conditions of *token*."""
+    """The block whose arguments are a namespace and a key. when: what holds beside the conditions of *token*.
+
+    ambiguous: macros that stand for none.
+    """
     written = "".join(part.text for part in arguments[0]) if arguments else ""
     namespace: str | Unknown = written
-    if not written.isidentifier() or is_macro_like(written):
+    if not written.isidentifier() or is_macro_like(written) or written in ambiguous:
         namespace = Unknown(spelled(tuple(arguments[0])) if arguments else "")
         findings.missing[written] += 1
     key = block_key(arguments[1]) if len(arguments) > 1 and arguments[1] else None
+    if isinstance(key, str) and key in ambiguous:
+        key = Unknown(key)
     if isinstance(key, Unknown):
         findings.missing[key.expression] += 1
     return ExtractedBlock(kind, namespace, key, token.at, joined(token.when, when))
-
-
-def in_test(token: CppToken) -> bool:
-    """True if a registration stands in the body of a test, such as ``TEST(Suite, name) {...}``."""
-    source, offset = token.use or (token.source, token.offset)
-    return enclosing_function(source, offset) in _TESTS
-
-
-def when_called(token: CppToken) -> When:
-    """Condition that the function around a registration is called."""
-    source, offset = token.use or (token.source, token.offset)
-    function = enclosing_function(source, offset)
-    return () if function is None else (Atom(f"{function} is called"),)

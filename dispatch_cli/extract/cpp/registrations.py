@@ -47,16 +47,11 @@ class Findings:
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
-        self.forks: set[str] = set()
-        self._in_tests: list[CppToken] = []
+        self._in_functions: list[CppToken] = []
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
         self.items[item] = None
-
-    def blocks(self) -> list[ExtractedBlock]:
-        """The blocks that were found."""
-        return [item for item in self.items if isinstance(item, ExtractedBlock)]
 
     def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = (), bound: bool = False) -> None:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
@@ -71,16 +66,15 @@ class Findings:
         self.account(tokens)
 
     def leave_out(self, tokens: Sequence[CppToken]) -> None:
-        """Note a registration in the body of a test: it is there only while the test runs."""
-        self._in_tests.append(tokens[0])
+        """Note a registration in a function, such as a test, which is made when that is called."""
+        self._in_functions.append(tokens[0])
         self.account(tokens)
 
     def report_left_out(self) -> None:
-        """Note the number of registrations in tests, once for all."""
-        if self._in_tests:
-            first, count = self._in_tests[0], len(self._in_tests)
-            those = "this registration, which is" if count == 1 else f"{count} statements with registrations, which are"
-            why = f"{those} in the bodies of tests and hold only while those run, left out"
+        """Note the number of registrations in functions, once for all."""
+        if self._in_functions:
+            first, count = self._in_functions[0], len(self._in_functions)
+            why = f"registrations in functions, such as tests, are left out: {count} from here on"
             self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
 
     def account(self, tokens: Iterable[CppToken]) -> None:
@@ -103,6 +97,11 @@ def same_conditions(tokens: Sequence[CppToken]) -> bool:
     """True if one condition holds for all of *tokens*."""
     first: When = tokens[0].when if tokens else ()
     return all(token.when is first or token.when == first for token in tokens)
+
+
+def is_under(token: CppToken, when: When) -> bool:
+    """True if all that *when* says has to hold for the token."""
+    return token.when is when or all(condition in token.when for condition in when)
 
 
 class Registrar:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText
@@ -47,28 +47,26 @@ class LibraryFunctions:
 
 
 class UnitScope:
-    """The functions of one translation unit. work: the budget of its statements. templates: of functions, by name."""
+    """The functions of one translation unit. work: the budget of its statements."""
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
         self.work = unit.work
-        self.templates: dict[str, LibraryFunction] = {}
         self._aliases: dict[str, Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def function(self, name: str) -> LibraryFunction | None:
-        """The function of that name that takes a library; else a template of the unit that may take one."""
-        function = self._functions.get(name)
-        # a function in a file that is still to be read goes before a template
-        return self.templates.get(name) if function is None and self._functions.complete else function
+        """The function of that name that takes a library."""
+        return self._functions.get(name)
 
     def may_follow(self) -> bool:
         """True if a function that is not found can be in a file that is still to be read."""
         return not self._functions.complete
 
-    def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
-        """The atoms that decide what the macros among *tokens* are."""
-        return self._unit.ambiguous(tokens)
+    @property
+    def ambiguous(self) -> Set[str]:
+        """The macros that are not replaced, since they have several definitions."""
+        return self._unit.ambiguous
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function."""

@@ -12,7 +12,6 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import (
     disjunction,
     joined,
     opposite,
-    undecided,
 )
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, spelled, split, unwrapped, weight
 from dispatch_cli.extract.cpp.registrations import Findings, Registrar, same_conditions
@@ -24,7 +23,8 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock
 
 MAX_NESTED = 40
 """Maximum depth of nested conditions and names."""
-_HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
+PARTLY = "only a part of this is under an '#if'"
+HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
 _HARMLESS = frozenset(
     {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
     | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
@@ -41,7 +41,7 @@ def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> 
 
 def extent(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
     """The index behind the statement that begins at *index*, without the ``else`` of an ``if``."""
-    while index < len(tokens) and tokens[index].text in _HEADED:
+    while index < len(tokens) and tokens[index].text in HEADED:
         index += 1
         if index < len(tokens) and tokens[index].text == "constexpr":
             index += 1
@@ -171,15 +171,13 @@ class SimpleStatements:
         """Read one statement, without its ``;``."""
         if not tokens:
             return
-        plain = _without_bodies(tokens)
-        if tokens[0].text not in _HARMLESS and (self.mentions(plain) or tokens[0].text.isupper()):
-            self._findings.forks |= self._scope.ambiguous(plain)
-        if not same_conditions(plain):
-            self._findings.forks.update(undecided((part for token in tokens for part in token.when), {}))
+        whole = same_conditions(_without_bodies(tokens))
         if any("$" in token.text and token.kind == "name" for token in tokens):
             self.refuse(tokens, "this is a template, which is filled in when the project is built", when)
         elif not self.mentions(tokens):
-            self._without_library(tokens, when)
+            self._without_library(tokens, when, whole)
+        elif not whole:
+            self.refuse(tokens, PARTLY, when)
         elif tokens[0].text == self._library.name and len(tokens) > 1 and tokens[1].text in (".", "->"):
             self._registrar.chain(tokens, joined(tokens[0].when, when))
         elif self._is_class(tokens):
@@ -192,13 +190,14 @@ class SimpleStatements:
         if tokens:
             self._findings.refuse(tokens, why, when, bound)
 
-    def _without_library(self, tokens: list[CppToken], when: When) -> None:
+    def _without_library(self, tokens: list[CppToken], when: When, whole: bool) -> None:
         name, value = initialised(tokens)
         if name:
-            self._values[name] = value
+            self._values[name] = value if whole else ()
         first = tokens[0].text
         named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
-        called = len(tokens) > 1 and first.isupper() and len(first) > 2 and tokens[1].text == "("
+        macro = (first.isupper() and len(first) > 2) or first in self._scope.ambiguous
+        called = macro and len(tokens) > 1 and tokens[1].text == "("
         if named and (called or len(tokens) == 1):
             self.refuse(tokens, f"the macro {first} is not known", when)
             self._findings.missing[first] += 1
@@ -258,11 +257,13 @@ def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
 def _without_bodies(tokens: list[CppToken]) -> list[CppToken]:
     """Without what is between the braces of lambdas, whose conditions do not matter."""
     result: list[CppToken] = []
-    index = 0
+    index, is_result = 0, False
     while index < len(tokens):
-        if tokens[index].text == "{" and result and result[-1].text == ")":
+        text = tokens[index].text
+        if text == "{" and result and (is_result or result[-1].text in (")", "mutable", "noexcept")):
             index = inside(tokens, index)[1]
             continue
+        is_result = text == "->" or (is_result and text not in ("(", ")", ","))
         result.append(tokens[index])
         index += 1
     return result

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated, parts_of, value
 
 When = tuple[Condition, ...]
 MAX_DEPTH = 60
@@ -28,19 +28,6 @@ _CALCULATED: dict[str, Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-def conjuncts(condition: Condition) -> Iterable[Condition]:
-    """The conditions that all have to hold for *condition*."""
-    match condition:
-        case And(operands):
-            for operand in operands:
-                yield from conjuncts(operand)
-        case Not(Or(operands)):
-            for operand in operands:
-                yield from conjuncts(negated(operand))
-        case _:
-            yield condition
-
-
 def facts(when: When) -> dict[str, bool]:
     """The atoms that *when* decides."""
     known: dict[str, bool] = {}
@@ -59,18 +46,13 @@ def joined(when: When, more: Sequence[Condition]) -> When:
     """Both, without what is there already."""
     if not more:
         return when
-    return tuple(dict.fromkeys((*when, *(part for condition in more for part in conjuncts(condition)))))
+    return tuple(dict.fromkeys((*when, *(part for condition in more for part in parts_of(condition)))))
 
 
 def excludes(when: When, other: When) -> bool:
     """True if they cannot both hold, as far as single atoms and equal conditions tell."""
     known = facts(when)
     return any(value(condition, known) is False or negated(condition) in when for condition in other)
-
-
-def undecided(when: Iterable[Condition], known: Mapping[str, bool]) -> list[str]:
-    """The atoms of *when* that are not known, each once."""
-    return list(dict.fromkeys(text for condition in when for text in atoms(condition) if text not in known))
 
 
 class ExpressionError(Exception):
@@ -88,31 +70,26 @@ def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) ->
 
 def conjunction(parts: Sequence[Decision]) -> Decision:
     """Join decisions with ``and``."""
-    left = [part for part in parts if part is not True]
-    if False in left:
-        return False
-    conditions = list(
-        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, And))
-    )
-    return True if not conditions else conditions[0] if len(conditions) == 1 else And(tuple(conditions))
+    return _of_parts(parts, And)
 
 
 def disjunction(parts: Sequence[Decision]) -> Decision:
     """Join decisions with ``or``."""
-    left = [part for part in parts if part is not False]
-    if True in left:
-        return True
-    conditions = list(
-        dict.fromkeys(operand for part in left if not isinstance(part, bool) for operand in _operands(part, Or))
+    return _of_parts(parts, Or)
+
+
+def _of_parts(parts: Sequence[Decision], kind: type[And] | type[Or]) -> Decision:
+    neutral = kind is And
+    if any(part is (not neutral) for part in parts):
+        return not neutral
+    conditions = [part for part in parts if not isinstance(part, bool)]
+    operands = dict.fromkeys(
+        operand for part in conditions for operand in (part.operands if isinstance(part, kind) else (part,))
     )
-    return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
+    return kind(tuple(operands)) if len(operands) > 1 else next(iter(operands), neutral)
 
 
 _JOINS = {"&&": conjunction, "||": disjunction}
-
-
-def _operands(condition: Condition, kind: type[And] | type[Or]) -> tuple[Condition, ...]:
-    return condition.operands if isinstance(condition, And | Or) and isinstance(condition, kind) else (condition,)
 
 
 def opposite(decision: Decision) -> Decision:
@@ -170,7 +147,7 @@ class _IfParser:
             if text == "!":
                 return _as_value(opposite(_decision(operand)))
             if isinstance(operand, int):
-                return _bounded(-operand if text == "-" else ~operand if text == "~" else operand)
+                return -operand if text == "-" else ~operand if text == "~" else operand
             return f"{text}{_shown(operand)}"
         if text == "(":
             self.index += 1
@@ -191,12 +168,9 @@ class _IfParser:
             digits = match[1].replace("'", "")
             octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
             try:
-                number = int(digits, 8) if octal else int(digits, 0)
+                return int(digits, 8) if octal else int(digits, 0)
             except ValueError:
                 raise ExpressionError(f"'{token.text}' is not a number") from None
-            if number >= 1 << 64:
-                raise ExpressionError(f"'{token.text}' has more than 64 bits")
-            return number
         if token.kind == "character":
             return token.text
         if token.kind != "name":
@@ -241,12 +215,5 @@ def _shown(value: _Value) -> str:
 
 def _combined(operator: str, left: _Value, right: _Value) -> _Value:
     if isinstance(left, int) and isinstance(right, int) and operator in _CALCULATED:
-        return _bounded(int(_CALCULATED[operator](left, right)))
+        return int(_CALCULATED[operator](left, right))
     return f"{_shown(left)} {operator} {_shown(right)}"
-
-
-def _bounded(number: int) -> int:
-    """A result that fits in 64 bits, with a sign as compilers have them here. Errors: ExpressionError."""
-    if not -(1 << 63) <= number < 1 << 63:
-        raise ExpressionError("the result has more than 64 bits")
-    return number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, excludes, facts, undecided
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, excludes, facts
 from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, Macro, defined_as, substituted
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
@@ -34,23 +34,18 @@ class MacroDefinition(NamedTuple):
 class MacroTable:
     """The macros at one place.
 
-    assumed: atoms that are taken to be true or false. in_if: an expression of ``#if`` is read. load: defines a macro
-    that nothing before the place defines, where it is known from elsewhere; returns true if it did.
-    ambiguous: macros that were used and not replaced, since they have several definitions, and the atoms that decide
-    between those.
+    load: defines a macro that nothing before the place defines, where it is known from elsewhere; returns true if it
+    did. ambiguous: macros that were used and not replaced, since they have several definitions.
     """
 
     def __init__(
         self,
         undefined: Iterable[str],
         defined: Iterable[Macro],
-        assumed: Mapping[str, bool],
         load: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self.assumed = dict(assumed)
         self._load = load
-        self.ambiguous: dict[str, set[str]] = {}
-        self.in_if = False
+        self.ambiguous: set[str] = set()
         self._counted = 0
         self._macros: dict[str, tuple[MacroDefinition, ...]] = dict.fromkeys((*_UNDEFINED, *undefined), ())
         for macro in defined:
@@ -80,25 +75,18 @@ class MacroTable:
         last = possible[-1]
         if all(condition in when for condition in last.when) or all(last.macro.same(other.macro) for other in possible):
             return last.macro
-        if not self.in_if:
-            atoms = undecided((condition for definition in possible for condition in definition.when), facts(when))
-            self.ambiguous.setdefault(name, set()).update(atoms)
+        self.ambiguous.add(name)
         return None
 
     def define(self, directive: Directive, when: When) -> None:
         """Define a macro where *when* holds."""
-        if directive.definition is None:
-            macro = directive.macro
-            directive.definition = () if macro is None else (MacroDefinition(macro, ()),)
-        if not directive.definition or directive.name in RESERVED:
+        macro = directive.macro
+        if macro is None or directive.name in RESERVED:
             return
         if when:
-            earlier = self._macros.get(directive.name, ())
-            kept = tuple(old for old in earlier if not all(condition in old.when for condition in when))
-            macro = directive.definition[0].macro
-            self._macros[directive.name] = (*kept[-MAX_DEFINITIONS:], MacroDefinition(macro, when))
-        else:
-            self._macros[directive.name] = directive.definition
+            self.undefine(macro.name, when)
+        kept = self._macros[macro.name][-MAX_DEFINITIONS:] if when else ()
+        self._macros[macro.name] = (*kept, MacroDefinition(macro, when))
 
     def state(self, name: str) -> tuple[MacroDefinition, ...] | None:
         """The definitions of a macro; None where it is not known whether it is defined."""
@@ -126,7 +114,7 @@ class MacroTable:
 
     def known(self, condition: Condition, when: When) -> Decision:
         """Decide a condition, as far as it is known where *when* holds."""
-        decided = value(condition, {**self.assumed, **facts(when)})
+        decided = value(condition, facts(when))
         return condition if decided is None else decided
 
 
@@ -156,22 +144,7 @@ class Expander:
 
     def next(self) -> CppToken | None:
         """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
-        while True:
-            self._work.spend(1)
-            token = self._raw()
-            if token is None:
-                return None
-            if token.kind != "name" or token.text in token.hide:
-                return token
-            macro = self._table.chosen(token.text, token.when)
-            if macro is None:
-                return token
-            replaced = self._expanded(token, macro, self._raw, self._pending)
-            if replaced is None:
-                return token
-            if token.text in RESERVED:
-                self.blocks.append(token)
-            self._pending.extend(reversed(replaced))
+        return self._next(self._raw, self._pending)
 
     def at_text(self) -> bool:
         """True if the next token is one of the text itself, not of a macro."""
@@ -185,25 +158,29 @@ class Expander:
         self._nesting += 1
         if self._nesting > MAX_ARGUMENTS:
             raise OverWork(f"arguments of macros nest more than {MAX_ARGUMENTS} deep")
-        self._work.spend(len(tokens))
         pending = tokens[::-1]
-        result: list[CppToken] = []
 
         def raw() -> CppToken | None:
             return pending.pop() if pending else None
 
-        while pending:
-            token = pending.pop()
+        result = [token for token in iter(lambda: self._next(raw, pending), None) if token is not None]
+        self._nesting -= 1
+        return result
+
+    def _next(self, raw: _Raw, pending: list[CppToken]) -> CppToken | None:
+        """The next token of *raw* that no macro replaces; *pending*: what comes before its next."""
+        while (token := raw()) is not None:
+            self._work.spend(1)
             macro = None
             if token.kind == "name" and token.text not in token.hide:
                 macro = self._table.chosen(token.text, token.when)
             replaced = self._expanded(token, macro, raw, pending) if macro else None
             if replaced is None:
-                result.append(token)
-            else:
-                pending.extend(reversed(replaced))
-        self._nesting -= 1
-        return result
+                return token
+            if token.text in RESERVED:
+                self.blocks.append(token)
+            pending.extend(reversed(replaced))
+        return None
 
     def _expanded(self, token: CppToken, macro: Macro, raw: _Raw, pending: list[CppToken]) -> list[CppToken] | None:
         hide = token.hide

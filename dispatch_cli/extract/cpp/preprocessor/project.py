@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.preprocessor.macros import COMMAND_LINE, RESERVED, Macro, defined_as
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceText, normal
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
@@ -23,12 +23,7 @@ MAX_SEARCHED = 50
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
-HELPER_TEMPLATE = (
-    r"template\s*<\s*(?:typename|class)\s+(?P<type>\w+)\s*>\s*(?:[\w:]{1,40}[\s&*]{1,9}){1,4}?(?P<name>\w+)\s*"
-    r"\(\s*(?P=type)\s*&\s*\w+\s*\)\s*\{"
-)
-"""A function template with one parameter, of the template's type: it may take a library, and register with it."""
-_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&|{HELPER_TEMPLATE}"
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
@@ -48,10 +43,8 @@ class CppProject:
         self.accounted: set[tuple[str, int]] = set()
         self.was_read: dict[str, None] = {}
         self._headers: dict[str, SourceFile | None] = {}
-        self._main: SourceFile | None = None
         self._found: dict[tuple[str, str, bool], str | None] = {}
         self._interesting: dict[str, bool] = {}
-        self._quiet: dict[str, bool] = {}
         self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
         self._block_macros: dict[str, list[str]] = {}
@@ -78,20 +71,14 @@ class CppProject:
         return None if path is None else self.header(path)
 
     def file(self, name: str) -> SourceFile:
-        """A file to extract from; the last one is kept, as it may be read several times. Errors: SourceError."""
-        file = self._headers.get(name) or self._main
-        if file is None or file.text.name != name:
-            file = self._main = source_file(name, self._text(name))
-        return file
+        """A file to extract from; nothing where it cannot be read any more."""
+        return self._headers.get(name) or source_file(name, self._text(name) or "")
 
     def header(self, name: str) -> SourceFile | None:
         """An included file; None where it cannot be read."""
         if name not in self._headers:
-            try:
-                self._headers[name] = source_file(name, self._text(name))
-            except SourceError as error:
-                self._headers[name] = None
-                self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+            text = self._text(name)
+            self._headers[name] = None if text is None else source_file(name, text)
         return self._headers[name]
 
     def header_of_macro(self, name: str, using: str) -> SourceFile | None:
@@ -107,43 +94,10 @@ class CppProject:
             self._interesting[name] = signs and self.pattern.search(file.text.blanked) is not None
         return self._interesting[name]
 
-    def is_quiet(self, file: SourceFile) -> bool:
-        """True if no registration can begin in a header and in what it includes."""
-        known = self._quiet.get(file.text.name)
-        if known is not None:
-            return known
-        seen = {file.text.name}
-        left = [file]
-        quiet = True
-        while left and quiet:
-            current = left.pop()
-            quiet = not self.interesting(current)
-            for directive in current.directives if quiet else ():
-                if directive.kind not in ("include", "include_next", "import"):
-                    continue
-                if directive.target is None:
-                    quiet = False  # it includes what a macro says
-                    break
-                if directive.included is UNKNOWN:
-                    directive.included = self.included(directive.target, current.text.name)
-                header = directive.included
-                if isinstance(header, SourceFile) and header.text.name not in seen:
-                    seen.add(header.text.name)
-                    left.append(header)
-        self._quiet.update(dict.fromkeys(seen if quiet else [file.text.name], quiet))
-        return quiet
-
     def left_out(self, text: SourceText, stretch: Stretch) -> None:
         """Note that ``#if`` leaves a part of a file out."""
         for match in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
             self.accounted.add((text.name, text.line(match.start())))
-
-    def _attempt(self, name: str) -> str | None:
-        try:
-            return normal(self.sources.read(name))
-        except SourceError as error:
-            self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
-            return None
 
     def account_macros(self, used: Set[str]) -> None:
         """Note the definitions, in headers, of macros that were used: also those that another one replaced."""
@@ -154,20 +108,20 @@ class CppProject:
                     for match in _REGISTERS.finditer(text.text, directive.start, directive.end):
                         self.accounted.add((text.name, text.line(match.start())))
 
-    def _text(self, name: str) -> str:
+    def _text(self, name: str) -> str | None:
         self.was_read[name] = None
-        text = self._texts.pop(name, None)
-        return self.sources.read(name) if text is None else text
+        if name in self._texts:
+            return self._texts.pop(name)
+        try:
+            return normal(self.sources.read(name))
+        except SourceError as error:
+            self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+            return None
 
     def _look(self) -> None:
         """Find the files that can hold registrations, and the macros of the project that stand for one."""
         files = self.sources.files.get(SourceKind.CPP, ())
-        texts: dict[str, str] = {}
-        for name in files:
-            text = self._attempt(name)
-            if text is not None:
-                texts[name] = text
-        self.was_read.update(dict.fromkeys(texts))
+        texts = {name: text for name in files if (text := self._text(name)) is not None}
         definitions = self._definitions_in_headers(texts)
         all_texts = {**definitions, **texts, COMMAND_LINE: self._definitions_of_options(texts)}
         self._block_macros = _block_macros(all_texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.macros import Macro, read_macro
 from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, CppToken, SourceText, lex
@@ -12,7 +12,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, CppToken,
 _DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
 _KNOWN = frozenset(
     {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "define", "undef"}
-    | {"include", "include_next", "import", "error"}
+    | {"include", "include_next", "import"}
 )
 _BEGINS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else"})
 _ENDS = frozenset({"elif", "elifdef", "elifndef", "else", "endif"})
@@ -21,18 +21,12 @@ _ONCE = re.compile(r"\s*once\b")
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
 
 
-UNKNOWN = object()
-"""The included file is not looked for yet."""
-
-
 @dataclass(slots=True, eq=False)
 class Directive:
     """A line that begins with ``#``.
 
     kind: such as ``define``. start, end: the part of the text behind that word. branch: of ``#if`` and ``#else``, the
-    number of the directive that ends the branch; fails: an ``#error`` is in the branch itself; fails_else: in the
-    ``#else`` that comes next. The rest is kept for a second use: what a macro is defined as, the
-    file that is included, the names in an expression and what it said the last time.
+    number of the directive that ends the branch.
     """
 
     source: SourceText
@@ -43,12 +37,6 @@ class Directive:
     name: str = ""
     target: tuple[str, bool] | None = None
     branch: int = 0
-    fails: bool = False
-    fails_else: bool = False
-    definition: Any = None
-    included: Any = UNKNOWN
-    names: tuple[str, ...] | None = None
-    seen: Any = None
     _macro: Macro | None = None
     _tokens: list[CppToken] | None = None
 
@@ -118,45 +106,24 @@ def source_file(name: str, content: str) -> SourceFile:
         directives.append(directive)
     items.append(Stretch(behind, len(text.text)))
     _match_branches(directives)
-    guard = _guard(text, items)
+    guard = _guard(directives)
     return SourceFile(text, tuple(items), tuple(directives), once or guard is not None, guard)
 
 
 def _match_branches(directives: list[Directive]) -> None:
     begun: list[Directive] = []
-    ended: list[tuple[Directive, Directive]] = []
     for index, directive in enumerate(directives):
         if directive.kind in _ENDS and begun:
-            begun[-1].branch = index
-            ended.append((begun.pop(), directive))
+            begun.pop().branch = index
         if directive.kind in _BEGINS:
             begun.append(directive)
-        elif directive.kind == "error" and begun:
-            begun[-1].fails = True
-    for branch, following in ended:
-        branch.fails_else = following.kind == "else" and following.fails
 
 
-def _guard(text: SourceText, items: list[Directive | Stretch]) -> str | None:
-    """The macro of the include guard around the whole file."""
-    directives = [item for item in items if isinstance(item, Directive) or not _is_blank(text, item)]
+def _guard(directives: list[Directive]) -> str | None:
+    """The macro of the include guard, an ``#ifndef`` that goes on up to the last directive."""
     if len(directives) < 3:
         return None
     first, second, last = directives[0], directives[1], directives[-1]
-    if not (isinstance(first, Directive) and isinstance(second, Directive) and isinstance(last, Directive)):
-        return None
-    if not (first.kind == "ifndef" and second.kind == "define" and first.name == second.name and last.kind == "endif"):
-        return None
-    depth = 0
-    for item in directives[:-1]:
-        if isinstance(item, Directive):
-            depth += item.kind in ("if", "ifdef", "ifndef")
-            depth -= item.kind == "endif"
-            if depth == 0 or (depth == 1 and item.kind.startswith("el")):
-                return None
-    return first.name if depth == 1 else None
-
-
-def _is_blank(text: SourceText, stretch: Stretch) -> bool:
-    part = text.text[stretch.start : stretch.end]
-    return not part.strip() or not text.blanked[stretch.start : stretch.end].strip(" \t\n\\")
+    is_guard = first.kind == "ifndef" and second.kind == "define" and first.name == second.name
+    ends_last = first.branch == len(directives) - 1 and last.kind == "endif"
+    return first.name if is_guard and ends_last else None

@@ -51,10 +51,10 @@ def normal(text: str) -> str:
 class SourceText:
     """The text of a file, with ``\\n`` at the ends of its lines.
 
-    declared, braces: what is found in it once: declared functions, and the places of its braces.
+    declared, bodies: what is found in it once: declared functions, and the places of the bodies of functions.
     """
 
-    __slots__ = ("_blanked", "_starts", "braces", "declared", "name", "text")
+    __slots__ = ("_blanked", "_starts", "bodies", "declared", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -62,7 +62,7 @@ class SourceText:
         self._blanked: str | None = None
         self._starts: list[int] | None = None
         self.declared: Any = None
-        self.braces: Any = None
+        self.bodies: Any = None
 
     @property
     def blanked(self) -> str:
