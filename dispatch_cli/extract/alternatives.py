@@ -30,7 +30,6 @@ from dispatch_cli.model.sources.extracted import (
     FunctionRole,
     NotUnderstood,
     OperatorFunction,
-    SourceKind,
 )
 from dispatch_cli.model.sources.file_choice import MOST_RIVALS, FileChoice, is_in_build
 
@@ -51,7 +50,8 @@ class _Claim(NamedTuple):
 
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
     """Add conditions to registrations of files that are alternatives."""
-    extractions = _without_repeated(extractions, sources)
+    together = LoadedTogether(sources)
+    extractions = _without_repeated(extractions, together)
     claims: dict[_Claim, dict[str, list[When]]] = {}
     in_functions = {place for part in extractions for function in part.functions for place in function.places}
     surely: set[tuple[str, _Claim]] = set()
@@ -63,33 +63,28 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
                     surely.add((item.at.file, claim))
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
-        return list(extractions)
-    rivalry = _Rivalry(LoadedTogether(sources), surely)
+        return extractions
+    rivalry = _Rivalry(together, surely)
     for claim, by_file in shared.items():
         rivalry.add(claim, by_file)
     if not (rivalry.pairs or rivalry.dropped):
-        return list(extractions)
+        return extractions
     return _FileConditions(extractions, rivalry).extractions()
 
 
-def _without_repeated(extractions: Sequence[Extraction], sources: Sources) -> Sequence[Extraction]:
+def _without_repeated(extractions: Sequence[Extraction], together: LoadedTogether) -> list[Extraction]:
     """Leave out what is for where an operator is not there yet, if C++ that is loaded with it defines the operator."""
-    if not any(extraction.if_absent for extraction in extractions):
-        return extractions
-    together, python = LoadedTogether(sources), sources.files.get(SourceKind.PYTHON, ())
     files: dict[str, set[str]] = {}
     for extraction in extractions:
         for item in extraction.items:
-            if isinstance(item, ExtractedDefinition) and not item.when and item.at.file not in python:
+            if isinstance(item, ExtractedDefinition) and not item.when and not item.block.python:
                 files.setdefault(str(item.name), set()).add(item.at.file)
 
     def is_repeated(item: Extracted) -> bool:
         return any(together.is_known(file, item.at.file) for file in files.get(_operator(item), ()))
 
     return [
-        part._replace(
-            items=tuple(item for item in part.items if item.at not in part.if_absent or not is_repeated(item))
-        )
+        part._replace(items=tuple(each for each in part.items if each.at not in part.if_absent or not is_repeated(each)))
         for part in extractions
     ]
 

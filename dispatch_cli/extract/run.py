@@ -222,7 +222,7 @@ def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walk
     names = [name for names in walked.files.values() for name in names]
     absent = {name: WhyLeftOut.NOT_BUILT for name in names if not read_settings(name).is_built}
     if walked.extensions:
-        from dispatch_cli.extract.loaded_together import unlisted
+        from dispatch_cli.extract.source_lists import unlisted
 
         absent = {**dict.fromkeys(unlisted(walked), WhyLeftOut.UNLISTED), **absent}
     if not absent:

@@ -201,7 +201,7 @@ SETUP = 'setup(ext_modules=[CppExtension("p._C", ["csrc/one.cpp"])])\n'
         (SETUP, "from ._C import f\nfrom . import two\n", True),
         (SETUP, "try:\n    from . import _C\nexcept ImportError:\n    from . import two\n", False),
         (SETUP, "from . import two\n", False),
-        (SETUP, "from .. import _C\nfrom . import two\n", False),
+        (SETUP, "from torch import _C\nfrom . import two\n", False),
         (SETUP.replace("p._C", "p._other"), "from . import _C, two\n", False),
         (SETUP.replace("one", "three"), "from . import _C, two\n", False),
         (SETUP.replace("]", "] if x else []"), "from . import _C, two\n", False),

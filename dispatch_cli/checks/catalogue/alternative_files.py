@@ -6,8 +6,8 @@ loads both fails, or one kernel overrides the other. So they are taken for alter
 choice of files, and says for which a finding holds. This finding names the two files.
 
 They are not taken for alternatives where it is known that one program loads both: both are in one list of sources of a
-`setup.py` or of CMake, a Python module imports both (a C++ file as a source of an extension in `setup.py`), or both are
-named on the command line. Then what they contradict each other in is a finding, such as `refused-registration`.
+`setup.py` or of CMake, a Python module imports both, or both are named on the command line. Then what they contradict
+each other in is a finding, such as `refused-registration`.
 
 Bad, because both files have the kernel:
 

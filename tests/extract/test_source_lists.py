@@ -2,7 +2,7 @@
 
 import pytest
 
-from dispatch_cli.extract.extensions import extensions_of
+from dispatch_cli.extract.source_lists import setup_lists
 
 BOTH, A, GLOB = {"a.cpp", "b.cpp"}, {"a.cpp"}, {"csrc/*.cpp"}
 TEMPLATE = """
@@ -27,7 +27,6 @@ setup(ext_modules=get_extensions())
         ('["a.cpp", "b.cpp"]', BOTH),
         ('["a.cpp"] + ["b.cpp"]', BOTH),
         ('["a.cpp"] + more()', A),
-        ('["a.cpp", *["b.cpp"]]', BOTH),
         ('glob.glob("csrc/*.cpp")', GLOB),
         ('list(glob.glob(os.path.join("csrc", "*.cpp")))', GLOB),
         ('[s for s in glob.glob("csrc/*.cpp") if want(s)]', set()),
@@ -42,7 +41,7 @@ setup(ext_modules=get_extensions())
     ],
 )
 def test_a_list(sources: str, known: set[str]) -> None:
-    assert [set(each.sources) for each in extensions_of(f'CppExtension("p._C", {sources})')] == [known]
+    assert setup_lists(f'CppExtension("p._C", {sources})') == [("p._C", known)]
 
 
 @pytest.mark.parametrize(
@@ -73,13 +72,12 @@ def test_a_list(sources: str, known: set[str]) -> None:
 )
 def test_a_variable(change: str, known: set[str]) -> None:
     text = f'S = ["a.cpp"]\n{change}\nCppExtension("p._C", sources=S)\n'
-    assert [set(each.sources) for each in extensions_of(text)] == [known]
+    assert setup_lists(text) == [("p._C", known)]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        'def CppExtension(name, sources):\n    pass\nCppExtension("p._C", ["a.cpp"])',
         'for each in extensions:\n    each.sources = []\nCppExtension("p._C", ["a.cpp"])',
         '"""CppExtension("p._C", ["a.cpp"])"""',
         'os.chdir("csrc")\nCppExtension("p._C", ["a.cpp"])',
@@ -87,9 +85,8 @@ def test_a_variable(change: str, known: set[str]) -> None:
     ],
 )
 def test_no_extension(text: str) -> None:
-    assert extensions_of(text) == []
+    assert setup_lists(text) == []
 
 
 def test_the_template() -> None:
-    (extension,) = extensions_of(TEMPLATE)
-    assert extension == ("p._C", ("./p/csrc/*.cpp",))
+    assert setup_lists(TEMPLATE) == [("p._C", {"./p/csrc/*.cpp"})]
