@@ -84,7 +84,9 @@ def _without_repeated(extractions: Sequence[Extraction], together: LoadedTogethe
         return any(together.is_known(file, item.at.file) for file in files.get(_operator(item), ()))
 
     return [
-        part._replace(items=tuple(each for each in part.items if each.at not in part.if_absent or not is_repeated(each)))
+        part._replace(
+            items=tuple(each for each in part.items if each.at not in part.if_absent or not is_repeated(each))
+        )
         for part in extractions
     ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import cached_property
 from typing import TypeVar
 
@@ -41,7 +42,6 @@ MARK = b"privateuse1_backend"
 _CALL = re.compile(
     r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}(?:[\"']([a-z_]{1,40})[\"']|([A-Z_]{2,40}))\s*\)"
 )
-_CONSTANT = re.compile(r"""^([A-Z_]{2,40})(?:[ \t]*:[^=\n]{1,40})?[ \t]*=[ \t]*["']([a-z_]{1,40})["']""", re.MULTILINE)
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
 _Key = TypeVar("_Key", bound="str | Unknown | None")
@@ -165,45 +165,40 @@ def _identifier(name: str) -> str:
     return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"
 
 
-def backend_names(files: Iterable[str], python: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
+def backend_names(files: Iterable[str], python: Sequence[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
     """The names in calls that name the backend, each with the place of its first call.
 
     Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``, or
     has a constant to which the Python files assign one literal.
     """
     names: dict[str, Span] = {}
-    of_constants: dict[str, Span] = {}
-    for file in files:
-        try:
-            text = read(file)
-        except SourceError:  # reported where the file is read
-            continue
+    for file, text in _texts(files, read):
         for match in _CALL.finditer(text):
-            places, name = (names, match[1]) if match[1] else (of_constants, match[2])
-            start = text.rfind("\n", 0, match.start()) + 1
-            before = text[start : match.start()]
-            if name not in places and not before.lstrip().startswith(_COMMENTS):
-                places[name] = Span(file, text.count("\n", 0, match.start()) + 1, len(before) + 1)
-    if of_constants:
-        values = _constants(python, read)
-        for constant, place in of_constants.items():
-            literals = values.get(constant, frozenset())
-            if len(literals) == 1:
-                names.setdefault(min(literals), place)
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            if not before.lstrip().startswith(_COMMENTS):
+                literals = {match[1]} if match[1] else _literals(match[2], python, read)
+                if len(literals) == 1:
+                    names.setdefault(min(literals), _place(file, text, match.start(), len(before)))
     return list(names.items())
 
 
-def _constants(files: Iterable[str], read: Callable[[str], str]) -> Mapping[str, Set[str]]:
-    """The literals that the modules of Python files assign to names in capitals."""
-    values: dict[str, set[str]] = {}
+def _literals(constant: str, python: Iterable[str], read: Callable[[str], str]) -> set[str]:
+    """The literals that Python modules assign to a constant."""
+    pattern = re.compile(
+        rf"""^{constant}(?:[ \t]*:[^=\n]{{1,40}})?[ \t]*=[ \t]*["']([a-z_]{{1,40}})["']""", re.MULTILINE
+    )
+    return {literal for _, text in _texts(python, read) for literal in pattern.findall(text)}
+
+
+def _texts(files: Iterable[str], read: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Files with their texts; one that cannot be read is reported elsewhere."""
     for file in files:
-        try:
-            text = read(file)
-        except SourceError:
-            continue
-        for match in _CONSTANT.finditer(text):
-            values.setdefault(match[1], set()).add(match[2])
-    return values
+        with suppress(SourceError):
+            yield file, read(file)
+
+
+def _place(file: str, text: str, start: int, before: int) -> Span:
+    return Span(file, text.count("\n", 0, start) + 1, before + 1)
 
 
 def imported_names(
@@ -215,19 +210,11 @@ def imported_names(
     """
     keys = {match[1].lower() for key in _keys(items) if (match := _NAME_IN_KEY.search(key))}
     names = set(filter(is_free_backend_name, keys))
-    if not names:
-        return []
     places: dict[str, Span] = {}
-    for file in files:
-        try:
-            text = read(file)
-        except SourceError:
-            continue
+    for file, text in _texts(files if names else (), read):
         for match in _IMPORT.finditer(text):
-            if match[1] in names and match[1] not in places:
-                places[match[1]] = Span(file, text.count("\n", 0, match.start()) + 1, 1)
-        if len(places) == len(names):
-            break
+            if match[1] in names:
+                places.setdefault(match[1], _place(file, text, match.start(), 0))
     return list(places.items())
 
 
@@ -241,31 +228,21 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
 
 def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
     """Yield the registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
-    for registration in items:
-        match registration:
-            case ExtractedBlock():
-                yield _shared_block(registration, names)
-            case ExtractedKernel():
-                block = _shared_block(registration.block, names)
-                yield registration._replace(block=block, key=_shared_key(registration.key, names))
-            case ExtractedFallback():
-                block = _shared_block(registration.block, names)
-                yield registration._replace(block=block, key=_shared_key(registration.key, names))
-            case ExtractedDefinition():
-                yield registration._replace(block=_shared_block(registration.block, names))
-            case _:
-                yield registration
 
+    def shared(key: _Key) -> _Key | str:
+        match = _NAME_IN_KEY.search(key) if isinstance(key, str) else None
+        return key if match is None or match[1].lower() not in names else match.string[: match.start(1)] + PRIVATE_USE1
 
-def _shared_block(block: ExtractedBlock, names: Collection[str]) -> ExtractedBlock:
-    return block._replace(dispatch_key=_shared_key(block.dispatch_key, names))
-
-
-def _shared_key(key: _Key, names: Collection[str]) -> _Key | str:
-    if not isinstance(key, str):
-        return key
-    match = _NAME_IN_KEY.search(key)
-    return f"{key[: match.start(1)]}{PRIVATE_USE1}" if match is not None and match[1].lower() in names else key
+    for item in items:
+        if isinstance(item, ExtractedBlock):
+            item = item._replace(dispatch_key=shared(item.dispatch_key))
+        elif isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
+            item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
+        if isinstance(item, ExtractedKernel):
+            item = item._replace(key=shared(item.key))
+        elif isinstance(item, ExtractedFallback):
+            item = item._replace(key=shared(item.key))
+        yield item
 
 
 def _keys(items: Iterable[Extracted]) -> Iterator[str]:

@@ -179,7 +179,9 @@ class _Script:
                 value = self._value(name)
                 return None if value is None else self.text(value)
             case ast.JoinedStr(values=parts):
-                return self._joined("", [each.value if isinstance(each, ast.FormattedValue) else each for each in parts])
+                return self._joined(
+                    "", [each.value if isinstance(each, ast.FormattedValue) else each for each in parts]
+                )
             case ast.Call(func=func, args=args, keywords=[]) if dotted(func) == "os.path.join":
                 return self._joined("/", args)
             case ast.BinOp(left=left, op=ast.Div(), right=right):
