@@ -240,7 +240,7 @@ def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterato
             item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
         if isinstance(item, ExtractedKernel):
             item = item._replace(key=shared(item.key))
-        elif isinstance(item, ExtractedFallback):
+        if isinstance(item, ExtractedFallback):
             item = item._replace(key=shared(item.key))
         yield item
 

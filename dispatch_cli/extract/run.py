@@ -191,7 +191,7 @@ def run(
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
     reporter = _Reporter(progress)
     read_settings = settings_of_files(settings)
-    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.walked, with_tests), read_settings)
+    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.read, with_tests), read_settings)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -350,13 +350,7 @@ class _Reporter:
     def start(self, total: int) -> None:
         self._seen, self._total = set(), total
 
-    def walked(self, name: str) -> None:
-        self._tell(name, 0)
-
     def read(self, name: str) -> None:
-        self._tell(name, self._total)
-
-    def _tell(self, name: str, total: int) -> None:
         if self._progress is not None and name not in self._seen:
-            self._progress(name, len(self._seen), total)
+            self._progress(name, len(self._seen), self._total)
             self._seen.add(name)
