@@ -24,35 +24,28 @@ MAX_ALIKE = 100
 
 def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
     """Make the function from a file's name to its settings. places: the weaker settings first."""
-    settings: dict[tuple[int, ...], ReadSettings] = {}
-    lists = [[(IgnoreList(file.globs), file) for file in place.files] for place in places]
+    known = _known(place.every for place in places)
+    steps = [
+        (None if step is place.every else IgnoreList(step.globs), place.folder, step)
+        for place in places
+        for step in (place.every, *place.files)
+    ]
+
+    @cache  # many files have the same settings
+    def combined(chosen: tuple[int, ...]) -> ReadSettings:
+        return _combined([steps[number][2] for number in chosen], known)
 
     @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
-        chosen = tuple(
-            number
-            for number, (rules, folder) in enumerate(
-                (rules, place.folder) for each, place in zip(lists, places, strict=True) for rules, _ in each
-            )
-            if _matches(rules, name, folder)
+        numbered = enumerate(steps)
+        return combined(
+            tuple(number for number, (rules, folder, _) in numbered if rules is None or _matches(rules, name, folder))
         )
-        if chosen not in settings:
-            settings[chosen] = _combined(places, chosen)
-        return settings[chosen]
 
     return read_settings
 
 
-def _combined(places: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSettings:
-    """The settings of all files, and of those tables of files that are *chosen*, by their numbers."""
-    steps: list[FileSettings] = []
-    number = 0
-    for place in places:
-        steps.append(place.every)
-        for file in place.files:
-            if number in chosen:
-                steps.append(file)
-            number += 1
+def _combined(steps: Sequence[FileSettings], known: Mapping[str, bool]) -> ReadSettings:
     defines: dict[str, tuple[str, str]] = {}
     undefines: dict[str, None] = {}
     values: dict[str, str] = {}
@@ -65,11 +58,11 @@ def _combined(places: Sequence[SourceSettings], chosen: tuple[int, ...]) -> Read
             undefines.pop(name, None)
             defines[name] = macro, text
         values.update(step.values)
-    known = _known(place.every for place in places)
     holds = {condition: value(condition, known) for step in steps for condition in step.when}
     when = tuple(condition for condition, decided in holds.items() if decided is None)
-    is_built = False not in holds.values()
-    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), when, is_built)
+    return ReadSettings(
+        tuple(defines.values()), frozenset(undefines), tuple(values.items()), when, False not in holds.values()
+    )
 
 
 def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:

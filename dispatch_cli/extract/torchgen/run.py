@@ -55,48 +55,25 @@ _OF_PYTORCH = "empty.memory_format"
 """An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
 
 
-class YamlFile:
-    """The tree of a file. root: None where there is none, and *problems* say why."""
-
-    def __init__(self, sources: Sources, name: str) -> None:
-        self.name = name
-        self.root: Node | None = None
-        self.problems: tuple[Problem, ...] = ()
-        try:
-            text = sources.read(name).removeprefix("\ufeff")
-            source = Source(name, text, Budget(len(text)))
-            source.budget.spend(text.count("\n"))
-        except SourceError as error:
-            span = Span(name, error.line, error.column)
-            self.problems = (Problem(error.code, error.message, span, hint=error.hint),)
-            return
-        except OverBudget as error:
-            self.problems = (Problem("too-large", error.message, Span(name, 1, 1), hint=error.hint),)
-            return
-        problems = Problems(source)
-        self.root = yaml_reader.parse(problems)
-        self.problems = problems.problems
-
-    def fields(self) -> tree.Mapping | None:
-        """The mapping that the file is; None where it is something else, which is a problem then."""
-        if isinstance(self.root, tree.Mapping):
-            return self.root
-        self._expected("a mapping")
-        return None
-
-    def entries(self) -> tuple[Node, ...]:
-        """The entries of the list that the file is; none where it is something else, which is a problem then."""
-        if isinstance(self.root, tree.Sequence):
-            return self.root.items
-        self._expected("a list")
-        return ()
-
-    def _expected(self, what: str) -> None:
-        if self.root is not None and not self.problems:
-            span = Span(self.name, self.root.line, self.root.column)
-            self.problems = (Problem("wrong-type", f"{what} is expected here, not {kind_of(self.root)}", span),)
-        elif not self.problems:
-            self.problems = (Problem("empty", f"the file is empty; {what} is expected", Span(self.name, 1, 1)),)
+def read_yaml(sources: Sources, name: str, is_list: bool) -> tuple[Node | None, tuple[Problem, ...]]:
+    """The list, or the mapping, that a file is; None where it is neither, and why."""
+    try:
+        text = sources.read(name).removeprefix("\ufeff")
+        source = Source(name, text, Budget(len(text)))
+        source.budget.spend(text.count("\n"))
+    except SourceError as error:
+        return None, (Problem(error.code, error.message, Span(name, error.line, error.column), hint=error.hint),)
+    except OverBudget as error:
+        return None, (Problem("too-large", error.message, Span(name, 1, 1), hint=error.hint),)
+    problems = Problems(source)
+    root = yaml_reader.parse(problems)
+    if isinstance(root, tree.Sequence if is_list else tree.Mapping) or problems.problems:
+        return root, problems.problems
+    expected = "a list" if is_list else "a mapping"
+    if root is None:
+        return None, (Problem("empty", f"the file is empty; {expected} is expected", Span(name, 1, 1)),)
+    message = f"{expected} is expected here, not {kind_of(root)}"
+    return None, (Problem("wrong-type", message, Span(name, root.line, root.column)),)
 
 
 def definition_items(
@@ -244,14 +221,14 @@ class TorchgenRun:
                         yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
-        read = read_native_functions(self._open(name).entries())
+        read = read_native_functions(self._entries(name))
         for problem in sorted(read.problems):
             self._note(name, problem)
         if any(function.name == _OF_PYTORCH for function in read.functions):
             self._known = known_operators(read.functions, read.groups)
         derivatives = None
         if derivatives_name is not None:
-            derivatives = Derivatives(self._open(derivatives_name).entries(), read.functions, read.views)
+            derivatives = Derivatives(self._entries(derivatives_name), read.functions, read.views)
             for problem in derivatives.problems:
                 self._note(derivatives_name, problem)
         elif self._known is not None:
@@ -266,11 +243,8 @@ class TorchgenRun:
         yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
 
     def _backend(self, name: str) -> None:
-        file = YamlFile(self._sources, name)
-        self._read.append(name)
-        root = file.fields()
-        self._take_problems(file)
-        if root is not None:
+        root = self._open(name, is_list=False)
+        if isinstance(root, tree.Mapping):
             backend = BackendYaml(root, self._operators_of_pytorch())
             for problem in sorted(backend.problems):
                 self._note(name, problem)
@@ -282,19 +256,19 @@ class TorchgenRun:
             self._known = operators_of_schemas(self._base_operators())
         return self._known
 
-    def _open(self, name: str) -> YamlFile:
-        file = YamlFile(self._sources, name)
-        self._read.append(name)
-        file.entries()
-        self._take_problems(file)
-        return file
+    def _entries(self, name: str) -> tuple[Node, ...]:
+        root = self._open(name, is_list=True)
+        return root.items if isinstance(root, tree.Sequence) else ()
 
-    def _take_problems(self, file: YamlFile) -> None:
-        for problem in file.problems:
-            if problem.code in _BOUNDS and problem.span is not None and file.name not in self._sources.named:
+    def _open(self, name: str, is_list: bool) -> Node | None:
+        root, problems = read_yaml(self._sources, name, is_list)
+        self._read.append(name)
+        for problem in problems:
+            if problem.code in _BOUNDS and problem.span is not None and name not in self._sources.named:
                 self._not_understood.append(NotUnderstood(problem.span, "", problem.message, bound=True))
             else:
                 self._problems.append(problem)
+        return root
 
     def _note(self, name: str, problem: EntryProblem) -> None:
         span = Span(name, problem.at.line, problem.at.column)

@@ -16,10 +16,11 @@ from random import Random
 
 import pytest
 
+from dispatch_cli.declarations import tree
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen.backend_yaml import BackendYaml, KnownOperators, known_operators
 from dispatch_cli.extract.torchgen.native_functions import read_native_functions
-from dispatch_cli.extract.torchgen.run import YamlFile, extract_torchgen
+from dispatch_cli.extract.torchgen.run import extract_torchgen, read_yaml
 from dispatch_cli.model.sources.extracted import ExtractedKernel, SourceKind
 from tests import in_pytorch
 from tests.capture.support import live_seed, torch_python
@@ -62,11 +63,16 @@ def torchgen_parent() -> str:
     return in_pytorch.run([torch_python(), "-c", code]).stdout.strip()
 
 
+def entries(path: Path) -> tuple[tree.Node, ...]:
+    root, _ = read_yaml(Sources({}), str(path), is_list=True)
+    assert isinstance(root, tree.Sequence)
+    return root.items
+
+
 def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
     path.write_text(text, encoding="utf-8")
-    file = YamlFile(Sources({}), str(path))
-    root = file.fields()
-    assert root is not None
+    root, _ = read_yaml(Sources({}), str(path), is_list=False)
+    assert isinstance(root, tree.Mapping)
     backend = BackendYaml(root, known)
     assert not backend.problems
     return [(f"aten::{kernel.function.name}", kernel.key) for kernel in backend.kernels()]
@@ -75,7 +81,7 @@ def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
 def test_random_files_against_torchgen(tmp_path: Path) -> None:
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(YamlFile(Sources({}), str(native)).entries())
+    read = read_native_functions(entries(native))
     known = known_operators(read.functions, read.groups)
     maker = BackendFileMaker(Random(live_seed()), sorted(known.by_name))
     count = int(os.environ.get("DISPATCH_CLI_LIVE_BACKEND_FILES") or COUNT)
@@ -93,7 +99,7 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
     """Without ``native_functions.yaml`` among the sources, PyTorch's operators come from elsewhere."""
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(YamlFile(Sources({}), str(native)).entries())
+    read = read_native_functions(entries(native))
     schemas = [f"aten::{function.schema}" for function in read.functions]
     path = tmp_path / "backend.yaml"
     path.write_text("backend: XLA\ncpp_namespace: my\nsupported:\n- abs\n- add.Tensor\nautograd:\n- max_pool2d\n")
