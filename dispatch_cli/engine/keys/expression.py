@@ -1,14 +1,17 @@
 """Key-set expressions: ``CPU | AutogradCPU - AutogradFunctionality`` and what PyTorch makes of it.
 
 The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ and in Python: ``-`` binds tighter than
-``&``, and ``&`` tighter than ``|``. The named sets and functions have PyTorch's names where it has one.
+``&``, and ``&`` tighter than ``|``. So Python's parser reads them. The named sets and functions have PyTorch's names
+where it has one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import ast
+import re
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from dispatch_cli.engine.keys.keyset import (
     COMPONENT,
@@ -18,25 +21,38 @@ from dispatch_cli.engine.keys.keyset import (
     components_of,
     functionalities_of,
 )
-from dispatch_cli.engine.keys.tokens import (
-    MAX_DEPTH,
-    ExpressionMistake,
-    Token,
-    TokenKind,
-    bare,
-    cut,
-    problem_at,
-    tokens,
-)
 from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.span import Span, cut_line
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 
 UNION = "DispatchKeySet"
 """The printed form of a key set, with keys between its brackets, is an expression too."""
-_Read = TypeVar("_Read")
+MAX_LENGTH = 16 * 1024
+"""Characters of one expression; PyTorch's longest key set prints in a fifth of it."""
+MAX_SHOWN = 60
+"""Characters of a wrong name that a message shows."""
+_PREFIXES = ("torch._C.", "torch.", "c10.", "DispatchKey.", "BackendComponent.")
 _JOIN = "join keys by | (or), & (and) or - (without)"
+_SIGNS: dict[type[ast.operator], str] = {ast.BitOr: "|", ast.BitAnd: "&", ast.Sub: "-"}
+_WORDS = re.compile(r"(?:\s|0[xX][0-9a-fA-F]+\b|[0-9]+\b|[A-Za-z_]\w*|::|[|&(),.-])*", re.ASCII)
+"""Text that is an expression, as far as its words and signs tell."""
+_OTHER_SIGNS = {
+    "+": "write | for the union",
+    "~": "write FULL - KEY for everything but a key",
+    "^": "there is no symmetric difference; PyTorch has |, & and -",
+    "{": "write DispatchKeySet(A, B), or A | B",
+    "[": "write DispatchKeySet(A, B), or A | B",
+}
+
+
+class ExpressionMistake(Exception):
+    """The text is not a key-set expression."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class ExpressionNoteKind(Enum):
@@ -122,6 +138,9 @@ def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpr
     origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or
     the place where *text* stops being an expression.
     """
+    if len(text) > MAX_LENGTH:
+        message = f"a key-set expression has at most {MAX_LENGTH} characters, not {len(text)}"
+        raise InputError((Problem("key-expression", message),))
     reader = _ExpressionReader(universe, text, origin)
     try:
         part = reader.whole()
@@ -134,7 +153,7 @@ def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpr
 
 
 class _ExpressionReader:
-    """Reads one expression by recursive descent; only brackets recurse, and they are counted."""
+    """Reads one expression."""
 
     def __init__(self, universe: Universe, text: str, origin: str) -> None:
         self.problems: list[Problem] = []
@@ -144,126 +163,100 @@ class _ExpressionReader:
         self._origin = origin
         self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
         self._noted: dict[ExpressionNoteKind, dict[str, None]] = {}
-        self._depth = 0
+        self._start = 0
 
     def whole(self) -> _ExpressionPart:
-        self._tokens = tokens(self._text, self._origin)
-        self._next = next(self._tokens)
-        part = self._union()
-        if self._next.kind is not TokenKind.END:
-            hint = _JOIN if self._next.kind is not TokenKind.SIGN else None
-            raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
-        return part
+        rest = _WORDS.sub("", self._text, count=1)
+        if rest:
+            message = f"{rest[0]!r} has no meaning in a key-set expression"
+            raise self._mistake(message, _OTHER_SIGNS.get(rest[0], _JOIN), len(self._text) - len(rest))
+        line = re.sub(r"\s", " ", self._text.replace("::", " ."))  # of the same length
+        self._start = len(line) - len(line.lstrip())
+        try:
+            tree = ast.parse(line.lstrip(), mode="eval").body
+        except SyntaxError as error:
+            at = min(self._start + (error.offset or 1) - 1, len(self._text))
+            raise self._mistake("this is not a key-set expression", _JOIN, at) from None
+        except (RecursionError, MemoryError):
+            raise self._mistake("this expression is too long, or nests too deep", None, 0) from None
+        return self._part(tree)
 
     def notes(self) -> Iterable[ExpressionNote]:
         return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._noted.items())
 
     # the grammar
 
-    def _union(self) -> _ExpressionPart:
-        parts = self._joined("|", self._intersection)
-        if len(parts) == 1:
-            return parts[0]
-        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
-        inside = {key for part in parts for key in part.keys}
-        self._note(ExpressionNoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
-        return _ExpressionPart(keys, " | ".join(part.bracketed for part in parts), compound=True)
+    def _part(self, node: ast.expr) -> _ExpressionPart:
+        match node:
+            case ast.BinOp(op=operation) if type(operation) in _SIGNS:
+                return self._joined(node, type(operation))
+            case ast.Name() | ast.Attribute():
+                name = self._in_any_case(self._bare(node))
+                return _ExpressionPart(self._named(name, node), name)
+            case ast.Constant(value=int(bits)) if not isinstance(bits, bool):
+                return _ExpressionPart(self._raw(bits, node), self._written(node))
+            case ast.Call(func=ast.Name() | ast.Attribute() as function, args=arguments, keywords=[]):
+                return self._called(self._in_any_case(self._bare(function)), arguments, node)
+        raise self._mistake("expected a key, or keys in brackets", _JOIN, self._at(node))
 
-    def _intersection(self) -> _ExpressionPart:
-        parts = self._joined("&", self._difference)
-        if len(parts) == 1:
-            return parts[0]
+    def _joined(self, node: ast.expr, operation: type[ast.operator]) -> _ExpressionPart:
+        """Parts with one sign between them."""
+        nodes: list[ast.expr] = []
+        while isinstance(node, ast.BinOp) and type(node.op) is operation:
+            nodes.append(node.right)
+            node = node.left
+        parts = [self._part(part) for part in (node, *reversed(nodes))]
         keys = parts[0].keys
         for part in parts[1:]:
-            keys &= part.keys
-        return _ExpressionPart(keys, " & ".join(part.bracketed for part in parts), compound=True)
+            before = keys
+            if operation is ast.BitOr:
+                keys |= part.keys
+            elif operation is ast.BitAnd:
+                keys &= part.keys
+            else:
+                keys -= part.keys
+                self._add(notes_of_difference(before, part.keys, keys))
+        if operation is ast.BitOr:
+            inside = {key for part in parts for key in part.keys}
+            self._note(ExpressionNoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
+        return _ExpressionPart(keys, f" {_SIGNS[operation]} ".join(part.bracketed for part in parts), compound=True)
 
-    def _difference(self) -> _ExpressionPart:
-        parts = self._joined("-", self._atom)
-        if len(parts) == 1:
-            return parts[0]
-        keys = parts[0].keys
-        for part in parts[1:]:
-            left, keys = keys, keys - part.keys
-            self._add(notes_of_difference(left, part.keys, keys))
-        return _ExpressionPart(keys, " - ".join(part.bracketed for part in parts), compound=True)
-
-    def _joined(self, sign: str, read: Callable[[], _ExpressionPart]) -> list[_ExpressionPart]:
-        parts = [read()]
-        while self._takes(sign):
-            parts.append(read())
-        return parts
-
-    def _atom(self) -> _ExpressionPart:
-        token = self._next
-        if self._takes("("):
-            return self._within(token, self._union)
-        if token.kind is TokenKind.NUMBER:
-            self._advance()
-            return _ExpressionPart(self._raw(token), token.text)
-        if token.kind is not TokenKind.NAME:
-            raise self._mistake(f"expected a key, found {self._shown()}")
-        self._advance()
-        name = self._in_any_case(bare(token.text))
-        opening = self._next
-        if not self._takes("("):
-            return _ExpressionPart(self._named(name, token), name)
+    def _called(self, name: str, arguments: list[ast.expr], node: ast.expr) -> _ExpressionPart:
+        """A function of a key, or ``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
         if name == UNION:
-            return self._within(opening, self._printed)
+            keys, parts = DispatchKeySet(self._layout), [self._part(argument) for argument in arguments]
+            for part in parts:
+                keys |= part.keys
+            return _ExpressionPart(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
         function = FUNCTIONS.get(name)
         if function is None:
             known = ", ".join((*FUNCTIONS, UNION))
             hint = suggestion(name, FUNCTIONS) or f"there are {known}"
-            raise self._mistake(f"there is no function {cut(name)!r}", hint, token)
-        hint = f"{name} takes one key"
-        key = self._within(opening, lambda: self._argument(hint), hint)
-        keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
-        return _ExpressionPart(keys, f"{name}({key})")
-
-    def _printed(self) -> _ExpressionPart:
-        """``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
-        if self._next.text == ")":
-            return _ExpressionPart(DispatchKeySet(self._layout), f"{UNION}()")
-        parts = self._joined(",", self._intersection)
-        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
-        return _ExpressionPart(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
-
-    def _argument(self, hint: str) -> str | None:
-        """The one key of a function; None when it is unknown, which is noted."""
-        token = self._next
-        if token.kind is not TokenKind.NAME:
-            raise self._mistake(f"expected a key, found {self._shown()}")
-        self._advance()
-        name = self._universe.key_named(bare(token.text))
-        if self._next.text == "(":
-            raise self._mistake("expected a key, found a function", hint, token)
-        if name in self._layout.key_bits:
-            return name
-        self._unknown(name, token, self._layout.key_bits)
-        return None
-
-    def _within(self, opening: Token, read: Callable[[], _Read], hint: str = _JOIN) -> _Read:
-        """The expression between brackets, after the opening one. hint: where more follows it."""
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)
-        read_inside = read()
-        if not self._takes(")"):
-            message = f"expected ), found {self._shown()}"
-            if self._next.kind is TokenKind.END:
-                raise self._mistake(message, "this bracket is never closed", opening)
-            raise self._mistake(message, hint)
-        self._depth -= 1
-        return read_inside
+            raise self._mistake(f"there is no function {_cut(name)!r}", hint, self._at(node))
+        if len(arguments) != 1 or not isinstance(arguments[0], ast.Name | ast.Attribute):
+            raise self._mistake(f"{name} takes one key", f"write {name}(KEY)", self._at(node))
+        key = self._universe.key_named(self._bare(arguments[0]))
+        if key not in self._layout.key_bits:
+            self._unknown(key, arguments[0], self._layout.key_bits)
+            return _ExpressionPart(DispatchKeySet(self._layout), name)
+        return _ExpressionPart(function[1](self._universe, key), f"{name}({key})")
 
     # what names and numbers mean
+
+    def _written(self, node: ast.expr) -> str:
+        return self._text[self._at(node) : self._start + (node.end_col_offset or 0)]
+
+    def _bare(self, node: ast.expr) -> str:
+        """A name without what Python and C++ write before it, such as ``DispatchKey.``"""
+        name = re.sub(r"\s", "", self._written(node)).replace("::", ".")
+        return name.rpartition(".")[2] if name.startswith(_PREFIXES) else name
 
     def _in_any_case(self, name: str) -> str:
         """The key of that name, whatever its case; other words are as they are."""
         is_word = any(name in known for known in (self._components, NAMED_SETS, FUNCTIONS))
         return name if is_word else self._universe.key_named(name)
 
-    def _named(self, name: str, token: Token) -> DispatchKeySet:
+    def _named(self, name: str, node: ast.expr) -> DispatchKeySet:
         if (bits := self._layout.key_bits.get(name)) is not None:
             if not bits:
                 self._note(ExpressionNoteKind.ADDS_NOTHING, (name,))
@@ -273,33 +266,22 @@ class _ExpressionReader:
         if (named := NAMED_SETS.get(name)) is not None:
             return named[1](self._universe)
         if name in FUNCTIONS:
-            raise self._mistake(f"{name} needs a key", f"write {name}(KEY)", token)
-        self._unknown(name, token, (*self._layout.key_bits, *self._components, *NAMED_SETS))
+            raise self._mistake(f"{name} needs a key", f"write {name}(KEY)", self._at(node))
+        self._unknown(name, node, (*self._layout.key_bits, *self._components, *NAMED_SETS))
         return DispatchKeySet(self._layout)
 
-    def _raw(self, token: Token) -> DispatchKeySet:
-        try:
-            bits = int(token.text, 0)
-        except ValueError:
-            raise self._mistake(f"{cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
+    def _raw(self, bits: int, node: ast.expr) -> DispatchKeySet:
         width = self._layout.functionality_mask.bit_length()
         if bits >> width:
             message = f"only the lowest {width} bits are keys of {self._universe.name}"
-            self.problems.append(problem_at(self._text, self._origin, token.start, message))
+            self.problems.append(self._problem(message, None, self._at(node)))
             return DispatchKeySet(self._layout)
         return DispatchKeySet(self._layout, bits)
 
-    def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
-        message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
-        problem = problem_at(
-            self._text,
-            self._origin,
-            token.start,
-            message,
-            suggestion(name, known) or KEYS_LISTED,
-            "unknown-dispatch-key",
-        )
-        self.problems.append(problem)
+    def _unknown(self, name: str, node: ast.expr, known: Iterable[str]) -> None:
+        message = f"{self._universe.name} has no dispatch key {_cut(name)!r}"
+        hint = suggestion(name, known) or KEYS_LISTED
+        self.problems.append(self._problem(message, hint, self._at(node), "unknown-dispatch-key"))
 
     def _note(self, kind: ExpressionNoteKind, keys: Iterable[str]) -> None:
         self._add((ExpressionNote(kind, tuple(keys)),))
@@ -310,27 +292,21 @@ class _ExpressionReader:
             for key in note.keys:
                 self._noted.setdefault(note.kind, {})[key] = None
 
-    # tokens
+    # places
 
-    def _takes(self, sign: str) -> bool:
-        if self._next.text != sign or self._next.kind is not TokenKind.SIGN:
-            return False
-        self._advance()
-        return True
+    def _at(self, node: ast.expr) -> int:
+        return self._start + node.col_offset
 
-    def _advance(self) -> None:
-        self._next = next(self._tokens)
+    def _problem(self, message: str, hint: str | None, start: int, code: str = "key-expression") -> Problem:
+        before = self._text[:start]
+        line, column = before.count("\n") + 1, start - before.rfind("\n")
+        shown = cut_line(self._text.split("\n")[line - 1], column)
+        return Problem(code, message, Span(self._origin, line, column), shown, hint)
 
-    def _shown(self) -> str:
-        return "the end" if self._next.kind is TokenKind.END else repr(cut(self._next.text))
-
-    def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
-        start = (self._next if token is None else token).start
-        return ExpressionMistake(problem_at(self._text, self._origin, start, message, hint))
+    def _mistake(self, message: str, hint: str | None, start: int) -> ExpressionMistake:
+        return ExpressionMistake(self._problem(message, hint, start))
 
 
-def _any_bits(sets: Iterable[int]) -> int:
-    bits = 0
-    for keys in sets:
-        bits |= keys
-    return bits
+def _cut(name: str) -> str:
+    """A name as a message shows it."""
+    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
