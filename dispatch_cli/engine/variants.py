@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, compress
+from itertools import compress
 from typing import NamedTuple
 
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, value
+from dispatch_cli.model.conditions.condition import Condition, atoms, value
 from dispatch_cli.model.conditions.simplify import all_of
 from dispatch_cli.model.conditions.worlds import MOST, TORCH_VERSION, AtomGroup, World, assignments, count, groups_of
 from dispatch_cli.model.declarations import (
@@ -150,7 +150,7 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
     groups = groups_of(dict.fromkeys(atom for condition in conditions for atom in atoms(condition)), chosen)
     is_sample = count(groups) > min(MOST, left[0])
     cases: dict[tuple[bool, ...], ConditionCase] = {}
-    for known in chain(_fitting(groups, conditions), _sample(groups) if is_sample else assignments(groups)):
+    for known in _sample(groups) if is_sample else assignments(groups):
         left[0] -= len(conditions)
         case = case_of(conditions, known)
         cases.setdefault(case.values, case)
@@ -169,42 +169,6 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
 def case_of(conditions: Iterable[Condition], known: World) -> ConditionCase:
     """The case that atoms lead to; what is not known counts as false."""
     return ConditionCase(tuple(value(condition, known) is True for condition in conditions), known)
-
-
-def _fitting(groups: Sequence[AtomGroup], conditions: Sequence[Condition]) -> Iterator[World]:
-    """For each condition, a choice of atoms with which it holds, as far as a look at its parts one by one finds it."""
-    group_of = {atom: group for group in groups for world in group.worlds[:1] for atom in world}
-    for condition in conditions[:MOST_CASES]:
-        wanted: dict[str, bool] = {}
-        _make(condition, True, wanted, group_of)
-        known: dict[str, bool] = {}
-        for group in groups:
-            known.update(next(group.agreeing(wanted), group.worlds[-1] if group.worlds else {}))
-        yield known
-
-
-def _make(condition: Condition, truth: bool, wanted: dict[str, bool], group_of: Mapping[str, AtomGroup]) -> bool:
-    """Add to *wanted* what makes a condition true or false. Returns False, and adds nothing, where it finds nothing."""
-    match condition:
-        case Atom(text):
-            group = group_of.get(text)
-            if text in wanted or group is None:
-                return wanted.get(text) is truth
-            wanted[text] = truth
-            if next(group.agreeing(wanted), None) is None:
-                del wanted[text]
-                return False
-            return True
-        case Not(operand):
-            return _make(operand, not truth, wanted, group_of)
-        case And(operands) | Or(operands):
-            if isinstance(condition, Or) is truth:
-                return any(_make(operand, truth, wanted, group_of) for operand in operands)
-            more = dict(wanted)
-            if all(_make(operand, truth, more, group_of) for operand in operands):
-                wanted.update(more)
-                return True
-            return False
 
 
 def _sample(groups: Sequence[AtomGroup]) -> Iterator[World]:
