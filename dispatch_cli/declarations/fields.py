@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dispatch_cli.declarations.formats.format_types import Record, Type
+from dispatch_cli.declarations.formats.kernel_format import FALLTHROUGH
 from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
@@ -50,6 +51,21 @@ def read_record(problems: Problems, node: Node, record: Record) -> Values | None
     if not record.bound.isdisjoint(values):
         _leave_out_misplaced(problems, values, record)
     return values
+
+
+def read_named(problems: Problems, node: Node, record: Record, words: str) -> Values | None:
+    """The fields of a mapping, or of a text that stands for its field ``kernel`` or for ``fallthrough: true``.
+
+    words: what the text is. None, noting it, where there is neither.
+    """
+    if type(node) is not Scalar:
+        return read_record(problems, node, record)
+    if not node.text:
+        expect(problems, node, words)
+        return None
+    if node.text == FALLTHROUGH and node.plain and FALLTHROUGH in record.by_name:
+        return {FALLTHROUGH: node._replace(text="true")}
+    return {"kernel": node}
 
 
 def read_records(problems: Problems, section: Node, record: Record) -> Iterator[tuple[Node, Values]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, read_records, text_of, word_of
+from dispatch_cli.declarations.fields import Values, is_true, read_named, read_record, read_records, text_of, word_of
 from dispatch_cli.declarations.formats.higher_order_format import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.formats.kernel_format import FALLTHROUGH
 from dispatch_cli.declarations.sections.context import FileContext
@@ -107,16 +107,7 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
     """
     problems = context.problems
     span = problems.span(at)
-    if type(node) is Scalar and node.text:
-        kernel = text_of(problems, node, *_NAME_OF_AN_IMPL)
-        if kernel is not None:
-            falls_through = kind is ImplKind.DISPATCH and node.plain and kernel == FALLTHROUGH
-            yield HigherOrderImpl(kind, name, kernel, falls_through, span=span)
-        return
-    if type(node) is not Mapping:
-        expect(problems, node, "the name of a kernel, or a mapping with the fields of an implementation")
-        return
-    values = read_record(problems, node, HIGHER_ORDER_RULE)
+    values = read_named(problems, node, HIGHER_ORDER_RULE, _NAME_OF_AN_IMPL[0])
     if values is None or _contradicts(context, values, kind):
         return
     if is_true(values.get(FALLTHROUGH)):
@@ -165,23 +156,18 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
 
 def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
     """Note fields that say nothing of this implementation; True if there are any."""
-    falls_through, error = is_true(values.get(FALLTHROUGH)), values.get("error")
-    messages = {
-        FALLTHROUGH: "only a dispatch key can fall through"
-        if falls_through and kind is not ImplKind.DISPATCH
-        else None,
-        "returns": "only implementations for modes, subclasses and functionalization can return NotImplemented"
-        if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM)
-        else None,
-        "error": "only an implementation for functionalization can have errors by place"
-        if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE
-        else "the field 'error' needs an implementation with redispatches: raises"
-        if type(error) is Scalar and not _says_raises(values)
-        else None,
-    }
-    contradicts = False
-    for field, message in messages.items():
-        if message is not None and (node := values.get(field)) is not None:
-            context.problems.add("bad-value", message, node)
-            contradicts = True
-    return contradicts
+    error = values.get("error")
+    messages: list[tuple[str, str]] = []
+    if is_true(values.get(FALLTHROUGH)) and kind is not ImplKind.DISPATCH:
+        messages.append((FALLTHROUGH, "only a dispatch key can fall through"))
+    if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
+        only = "only implementations for modes, subclasses and functionalization can return NotImplemented"
+        messages.append(("returns", only))
+    if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
+        messages.append(("error", "only an implementation for functionalization can have errors by place"))
+    if type(error) is Scalar and not _says_raises(values):
+        messages.append(("error", "the field 'error' needs an implementation with redispatches: raises"))
+    notes = [(node, message) for field, message in messages if (node := values.get(field)) is not None]
+    for node, message in notes:
+        context.problems.add("bad-value", message, node)
+    return bool(notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, scalars, text_of
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_named, read_record, scalars, text_of
 from dispatch_cli.declarations.formats.kernel_format import FAKE_IMPL, FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.formats.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.problems import Problems
@@ -49,28 +49,12 @@ def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
 
 def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
     """The kernel that *node* declares in *block*; None, noting why, when it declares none."""
-    if type(node) is Scalar:
-        return named_kernel(context, node, block)
-    values = read_record(context.problems, node, KERNEL)
-    return described_kernel(context, node, values, block) if values is not None else None
-
-
-def named_kernel(context: FileContext, node: Scalar, block: Block) -> Kernel | None:
-    """The kernel that a text declares."""
-    problems = context.problems
-    span = problems.span(node)
-    if node.text == FALLTHROUGH and node.plain:
-        return _fallthrough(block, span)
-    name = text_of(problems, node, *NAME_OF_A_KERNEL)
-    if not name:
-        if name is not None:
-            expect(problems, node, NAME_OF_A_KERNEL[0])
-        return None
-    return Kernel(name, name, span=span)
+    values = read_named(context.problems, node, KERNEL, NAME_OF_A_KERNEL[0])
+    return None if values is None else described_kernel(context, node, values, block)
 
 
 def described_kernel(context: FileContext, node: Node, values: Values, block: Block) -> Kernel | None:
-    """The kernel that the fields of a mapping describe; None, noting why, when they describe none."""
+    """The kernel that some fields describe; None, noting why, when they describe none."""
     problems = context.problems
     if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
         return None
@@ -164,17 +148,11 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
 def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:
     """A fake implementation, its debug text and its function's body; None, noting why, when there is none."""
     problems = context.problems
-    if type(node) is Scalar:
-        function = text_of(problems, node, *_NAME)
-        if not function or (function == FALLTHROUGH and node.plain):
-            if function is not None:
-                expect(problems, node, _NAME[0])
-            return None
-        return FakeImpl(function), None, None
-    values = read_record(problems, node, FAKE_IMPL)
+    values = read_named(problems, node, FAKE_IMPL, _NAME[0])
     if values is None:
         return None
-    function, debug, source = (text_of(problems, values.get(field)) for field in ("kernel", "debug", "source"))
+    function = text_of(problems, values.get("kernel"), *_NAME)
+    debug, source = (text_of(problems, values.get(field)) for field in ("debug", "source"))
     missing = is_true(values.get("missing"))
     if function is None and not missing:
         if "kernel" not in values and missing is False:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
+from dispatch_cli.declarations.fields import Values, expect, read_named, read_record, read_records, text_of
 from dispatch_cli.declarations.formats.file_format import NO_FALLBACKS
 from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
 from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
 from dispatch_cli.declarations.sections.context import FileContext, read_operator_name
-from dispatch_cli.declarations.sections.kernels import described_kernel, entries, named_kernel, read_fakes, read_kernel
+from dispatch_cli.declarations.sections.kernels import (
+    NAME_OF_A_KERNEL,
+    described_kernel,
+    entries,
+    read_fakes,
+    read_kernel,
+)
 from dispatch_cli.declarations.sections.operators import read_definition, read_definition_fields
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
@@ -180,10 +186,7 @@ def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bo
 
 def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
     """A kernel and its key; None, noting why, when there is none."""
-    if type(node) is Scalar:
-        kernel = named_kernel(context, node, block)
-        return (kernel, block.dispatch_key) if kernel is not None else None
-    values = read_record(context.problems, node, LIBRARY_KERNEL)
+    values = read_named(context.problems, node, LIBRARY_KERNEL, NAME_OF_A_KERNEL[0])
     if values is None:
         return None
     kernel = described_kernel(context, node, values, block)

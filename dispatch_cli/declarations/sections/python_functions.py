@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.declarations.fields import (
-    Values,
-    expect,
     is_true,
     parse_place,
+    read_named,
     read_place,
     read_record,
     read_records,
@@ -91,17 +90,14 @@ def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> Pyt
     """A function; None, noting why, when there is none."""
     if node is None:
         return None
-    values: Values | None = {"kernel": node} if type(node) is Scalar else read_record(problems, node, PYTHON_FUNCTION)
+    values = read_named(problems, node, PYTHON_FUNCTION, _NAME[0])
     if values is None:
         return None
-    name_node = values.get("kernel")
-    name, place, span = text_of(problems, name_node, *_NAME), text_of(problems, values.get("at")), None
+    name, place, span = text_of(problems, values.get("kernel"), *_NAME), text_of(problems, values.get("at")), None
     if place is not None and (place_span := parse_place(place)) is not None:
         problems.source_of(place_span.file)
         place, span = f"{place_span.file}:{place_span.line}", place_span
     redispatches = read_redispatches(problems, keys, values.get("redispatches"))
-    if name == "" and name_node is not None:
-        expect(problems, name_node, _NAME[0])
     body = read_body(problems, values.get("body"))
     return PythonFunction(name, place, redispatches, span or problems.span(node), body) if name else None
 
