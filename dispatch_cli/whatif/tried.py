@@ -18,7 +18,7 @@ from dispatch_cli.model.changes.change import (
     Reordering,
     with_added,
 )
-from dispatch_cli.model.changes.history_editor import change_history
+from dispatch_cli.model.changes.history_editor import HistoryEditor
 from dispatch_cli.model.changes.registration_names import RegistrationIndex
 from dispatch_cli.model.declarations import Declarations, Fallback, Implement
 from dispatch_cli.whatif.additions import addition_places
@@ -40,12 +40,14 @@ class TriedChanges:
         self.path = path
         self.places = addition_places(changes, path, FIRST_SECTION)
         self.added = with_added(all_declarations(original), changes, self.places)
-        source = original.source
+        editor = HistoryEditor(self.added, original.source)
+        others = [change for change in changes if not isinstance(change, Addition)]
         try:
-            others = [change for change in changes if not isinstance(change, Addition)]
-            self.declared = change_history(self.added, source, others, change_places(changes, path))
+            for change, place in zip(others, change_places(changes, path), strict=True):
+                editor.make(change, place)
         except ChangeError as error:
             raise refusal_of(error) from None
+        self.declared = editor.result()
         self.state = rerun(original, self.declared) if changes else original
         if self.declared.changes is not None and original.declarations.changes is None and len(others) == len(changes):
             self.state.unchanged = original

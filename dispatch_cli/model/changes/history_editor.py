@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
     ChangeError,
@@ -76,8 +74,6 @@ class HistoryEditor:
             changes=changes._replace(made=(*changes.made, *self._made)) if self._made else declarations.changes,
         )
 
-    # inside
-
     def _find(self, name: RegistrationName) -> NamedRegistration:
         start = self._index.find(name)
         if id(start.step) in self._gone or start.captured in self._left:
@@ -118,16 +114,3 @@ def _check_has_order(registration: NamedRegistration) -> None:
 
 def _words(registration: NamedRegistration) -> str:
     return str(registration.name._replace(number=None))
-
-
-def change_history(
-    declarations: Declarations,
-    source: StateSource | None,
-    changes: Sequence[HistoryChange],
-    places: Sequence[Span],
-) -> Declarations:
-    """Declarations after changes. source: the captured state. places: of the changes. Errors: ChangeError."""
-    editor = HistoryEditor(declarations, source)
-    for change, span in zip(changes, places, strict=True):
-        editor.make(change, span)
-    return editor.result()
