@@ -539,26 +539,17 @@ def _decides(file: _File) -> bool:
     header = file.header
     if header.universe is not None or header.is_snapshot:
         return True
-    if any(map(_is_library_of_aten, _entries(header, "libraries"))):
-        return True
-    return not header.extracted and any(map(_defines_in_aten, _entries(header, "operators")))
-
-
-def _entries(header: Header, section_name: str) -> Iterator[dict[str, str]]:
-    """Plain values of each entry of a section that is a list."""
-    section = next((node for name, node in header.sections if name == section_name), None)
-    for entry in section.items if type(section) is tree.Sequence else ():
-        if type(entry) is tree.Mapping:
-            yield {key.text: value.text for key, value in entry.pairs if type(value) is Scalar}
-
-
-def _is_library_of_aten(library: Mapping[str, str]) -> bool:
-    return library.get("kind") == LibraryKind.DEF.name and library.get("namespace") == "aten"
-
-
-def _defines_in_aten(operator: Mapping[str, str]) -> bool:
-    defining = ("func", *MAKERS, *(("name",) if "schema" in operator else ()))
-    return any(operator.get(field, "").lstrip().startswith("aten::") for field in defining)
+    for name, section in header.sections:
+        for entry in section.items if type(section) is tree.Sequence else ():
+            pairs = entry.pairs if type(entry) is tree.Mapping else ()
+            texts = {key.text: value.text for key, value in pairs if type(value) is Scalar}
+            if name == "libraries" and texts.get("kind") == LibraryKind.DEF.name and texts.get("namespace") == "aten":
+                return True
+            defining = ("func", *MAKERS, *(("name",) if "schema" in texts else ()))
+            is_pytorchs = any(texts.get(field, "").lstrip().startswith("aten::") for field in defining)
+            if name == "operators" and is_pytorchs and not header.extracted:
+                return True
+    return False
 
 
 def _by(step: Step, context: FileContext) -> Registrant:

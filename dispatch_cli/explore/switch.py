@@ -103,9 +103,8 @@ def change_text(change: Change) -> str:
         return f"add {short_kernel(name)} at {change.key} of {whose}"
     if isinstance(change, Removal):
         return f"without {name_text(change.which)}"
-    word, target = ("before", change.before) if change.before is not None else ("after", change.after)
-    moved = name_text(change.which)
-    return f"move {moved} {word} {name_text(target) if target is not None else ''}"
+    word = "after" if change.is_after else "before"
+    return f"move {name_text(change.which)} {word} {name_text(change.target)}"
 
 
 def name_text(name: RegistrationName) -> str:

@@ -112,8 +112,7 @@ def _completed(change: Addition, declarations: Declarations) -> Addition:
 def _with_names(change: HistoryChange, rename: Callable[[RegistrationName], RegistrationName]) -> HistoryChange:
     if isinstance(change, Removal):
         return Removal(rename(change.which))
-    before, after = (None if name is None else rename(name) for name in (change.before, change.after))
-    return Reordering(rename(change.which), before, after)
+    return Reordering(rename(change.which), rename(change.target), change.is_after)
 
 
 def _without(name: RegistrationName, gone: RegistrationName) -> RegistrationName:

@@ -66,9 +66,7 @@ def _change(change: HistoryChange, names: RegistrationIndex) -> Iterator[str]:
         yield f"remove: {flow(_name(change.which, names))}"
         return
     yield f"move: {flow(_name(change.which, names))}"
-    for word, name in (("before", change.before), ("after", change.after)):
-        if name is not None:
-            yield f"{word}: {flow(_name(name, names))}"
+    yield f"{'after' if change.is_after else 'before'}: {flow(_name(change.target, names))}"
 
 
 def _name(name: RegistrationName, names: RegistrationIndex) -> dict[str, Any]:

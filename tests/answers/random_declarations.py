@@ -94,7 +94,8 @@ def changed(document: dict[str, Any], edits: list[dict[str, Any]]) -> dict[str, 
             assert _take_out(new, edit["operator"], edit["key"]) is not None, edit
     for edit in edits:
         if edit["action"] == "register-fallback":
-            new.setdefault("fallbacks", {})[edit["key"]] = edit["function"]
+            block = {"kind": "IMPL", "namespace": "_", "dispatch_key": edit["key"], "fallback": edit["function"]}
+            new["libraries"] = [*new.get("libraries", []), block]
         if edit["action"] == "register" and edit["function"] == "fake":
             entries.append({"name": edit["operator"], "fake": edit["kernel"]})
         elif edit["action"] == "register":

@@ -57,7 +57,7 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("error: 'E: x'", "the field 'error' needs an implementation that raises"),
+        ("error: 'E: x'", "the field 'error' needs an implementation with redispatches: raises"),
         ("redispatches: raises, error: {dispatch: x}", "only an implementation for functionalization can have errors"),
     ],
 )

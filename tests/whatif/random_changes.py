@@ -33,7 +33,7 @@ def random_change(dice: Random, tried: WhatIf, operators: list[OperatorName]) ->
     which = dice.choice(there).name
     target = dice.choice(tried.registrations(dice.choice((operator, operator, None))) or there).name
     before = dice.random() < 0.5
-    return Reordering(which, target if before else None, None if before else target)
+    return Reordering(which, target, not before)
 
 
 def make_random_changes(dice: Random, tried: WhatIf, operators: list[OperatorName], most: int) -> None:

@@ -48,7 +48,8 @@ def test_moving_a_registration_makes_a_slot_stale() -> None:
     tried.apply(
         Reordering(
             RegistrationName(FINE, "CompositeExplicitAutograd"),
-            after=RegistrationName(FINE, "CompositeImplicitAutograd"),
+            RegistrationName(FINE, "CompositeImplicitAutograd"),
+            is_after=True,
         )
     )
     effect = tried.search()()

@@ -43,7 +43,8 @@ def _change(context: FileContext, node: Node, values: Values) -> HistoryChange |
     if values.keys().isdisjoint(("before", "after")):
         message = "a registration is moved before another one, or after it: one of 'before' and 'after'"
         context.problems.add("missing-field", message, node)
-    return None if moved is None or (before is None and after is None) else Reordering(moved, before, after)
+    target = before or after
+    return None if moved is None or target is None else Reordering(moved, target, before is None)
 
 
 def _registration(context: FileContext, node: Node | None) -> RegistrationName | None:

@@ -16,7 +16,6 @@ from dispatch_cli.declarations.sections.torch_library import (
     DEFAULT,
     LibraryOperator,
     first_of,
-    library_of,
     read_autocast,
     read_backward,
     read_kernels,
@@ -40,14 +39,14 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     problems = context.problems
     maker = next(maker for maker in MAKERS if maker in values)
     node = values[maker]
-    known = None if node is None else library_of(context)
-    if schema is None or node is None or known is None:
+    universe = context.keys.universe
+    if schema is None or node is None or universe is None:
         return
-    universe, library = known
+    library = universe.torch_library
     tags = tuple(text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag"))
     schema = _written(context, schema, values)
     all_tags = tuple(dict.fromkeys((*library.tags, *tags)))
-    operator = LibraryOperator(context, block, schema.name, schema, all_tags, universe, library, custom=True)
+    operator = LibraryOperator(context, block, schema.name, schema, all_tags, universe, custom=True)
     if maker == TRITON_OP and not operator.has(TRITON_OP, node):
         return
     if tags and not library.takes_tags and (at := values.get("tags")) is not None:

@@ -51,8 +51,12 @@ class LibraryOperator(NamedTuple):
     schema: FunctionSchema | None
     tags: tuple[str, ...]
     universe: Universe
-    library: TorchLibrary
     custom: bool = False
+
+    @property
+    def library(self) -> TorchLibrary:
+        """Behaviour of this PyTorch's ``torch.library``."""
+        return self.universe.torch_library
 
     def refuse(self, message: str | None, at: Node | Place, hint: str | None = None) -> bool:
         """Note PyTorch's refusal, if there is one; True if there is."""
@@ -96,15 +100,9 @@ class LibraryOperator(NamedTuple):
         return not self.refuse(None if function in self.library.functions else message, node, "remove the field")
 
 
-def library_of(context: FileContext) -> tuple[Universe, TorchLibrary] | None:
-    """The universe and what its ``torch.library`` does; None where the universe is not known."""
-    universe = context.keys.universe
-    return None if universe is None else (universe, universe.torch_library)
-
-
 def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
     """Read registrations by ``torch.library`` for an operator that is not of ``custom_op``; mistakes are noted."""
-    if (known := library_of(context)) is None:
+    if (universe := context.keys.universe) is None:
         return
     defined = context.known.operators.get(name)
     if defined is not None and defined.custom:
@@ -112,7 +110,7 @@ def read_registrations(context: FileContext, at: Node, values: Values, block: Bl
         context.problems.add("bad-value", message, at, "add the fields to its definition")
         return
     schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
-    operator = LibraryOperator(context, block, name, schema, tags, *known)
+    operator = LibraryOperator(context, block, name, schema, tags, universe)
     for field, node in values.items():
         reader = _READERS.get(field)
         if reader is not None and node is not None and operator.has(field, node):

@@ -151,8 +151,7 @@ class ChangesPane(Pane):
             which = "first" if by < 0 else "last"
             self.notify(f"It is the {which} already of the registrations in your files that can change places.")
             return
-        before, after = (beside.name, None) if by < 0 else (None, beside.name)
-        if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, before, after))):
+        if self.try_out(lambda: self.session.whatif.apply(Reordering(item.name, beside.name, by > 0))):
             self.again()
             self.view.move_to(max(0, self.view.cursor + by + 1))
 

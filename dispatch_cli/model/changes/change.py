@@ -71,11 +71,11 @@ class Removal(NamedTuple):
 
 
 class Reordering(NamedTuple):
-    """A registration of the files is made at another time: right before or right after another one."""
+    """A registration of the files is made at another time: right before *target*, or right after it."""
 
     which: RegistrationName
-    before: RegistrationName | None = None
-    after: RegistrationName | None = None
+    target: RegistrationName
+    is_after: bool = False
 
 
 HistoryChange = Removal | Reordering

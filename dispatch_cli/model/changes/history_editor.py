@@ -83,10 +83,7 @@ class HistoryEditor:
 
     def _move(self, change: Reordering, which: NamedRegistration) -> None:
         """Make a registration at another time."""
-        anchor = change.before or change.after
-        if anchor is None:
-            raise ChangeError("a registration is moved before another one, or after it")
-        target = self._find(anchor)
+        target = self._find(change.target)
         for registration in (which, target):
             _check_has_order(registration)
         self._searched += len(self._steps)
@@ -94,13 +91,13 @@ class HistoryEditor:
             message = f"{MOST_SEARCHED // len(self._steps):,} moves are the most in a history of this length"
             raise ChangeError(message, None, ChangeProblem.TOO_MANY)
         if target.step is which.step:
-            word = "before" if change.before is not None else "after"
+            word = "after" if change.is_after else "before"
             message, hint = f"a registration cannot be moved {word} itself", f"name another one in '{word}'"
             raise ChangeError(message, hint)
         assert isinstance(which.step, Implement | Fallback), "only these have an order"
         others = [step for step in self._steps if step is not which.step]
         at = next(position for position, step in enumerate(others) if step is target.step)
-        others.insert(at + (change.before is None), which.step)
+        others.insert(at + change.is_after, which.step)
         self._steps = others
 
 
