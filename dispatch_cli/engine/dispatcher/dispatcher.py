@@ -460,18 +460,18 @@ def _check_signature(
         return
     if kernel.signature is None:
         return
-    from dispatch_cli.model.schema import find_schema_differences, real_types, takes_symint
+    from dispatch_cli.model.schema import find_schema_differences, takes_symint, without_symint
 
     symint = takes_symint(kernel.signature)
-    difference = find_schema_differences(schema, kernel.signature, symint)
+    difference = find_schema_differences(schema, kernel.signature)
     if difference is not None:
         raise Refused(
             Refusal.SIGNATURE_MISMATCH,
             "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n"
             f"  operator: {name}\n"
-            f"  expected schema: {real_types(schema, symint)}\n"
+            f"  expected schema: {schema if symint else without_symint(schema)}\n"
             f"    {debug}\n"
-            f"  inferred schema: {real_types(kernel.signature)}\n"
+            f"  inferred schema: {kernel.signature}\n"
             f"    {kernel.debug}\n"
             f"  reason: {difference}",
             earlier,

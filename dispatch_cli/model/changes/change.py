@@ -18,7 +18,6 @@ from dispatch_cli.model.declarations import (
     LibraryKind,
     OpenBlock,
     PythonKernel,
-    Step,
 )
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
@@ -144,21 +143,15 @@ def _added(before: Declarations, change: Addition, at: AdditionPlace) -> Declara
             raise ChangeError("a backend fallback is not a kernel of the Python dispatcher")
         python_kernel = PythonKernel(operator, key, kernel, at.registration)
         return before._replace(python_kernels=(*before.python_kernels, python_kernel))
-    if operator is not None and kernel.fake is not None:
-        kind, namespace = LibraryKind.FRAGMENT, operator.namespace or ""
-        block = Block(kind, namespace, None, at.block.file, at.block.line, at.block, implicit=True)
-        return before._replace(
-            steps=(*before.steps, Implement(block, operator, key, kernel._replace(span=at.kernel), at.registration))
-        )
-    namespace = WILDCARD if operator is None else operator.namespace or ""
-    block_key = key if operator is None else None
-    block = Block(LibraryKind.IMPL, namespace, block_key, at.block.file, at.block.line, at.block)
     kernel = kernel._replace(span=at.kernel)
+    where = at.block.file, at.block.line, at.block
     if operator is None:
-        step: Step = Fallback(block, key, kernel, at.registration)
-    else:
-        step = Implement(block, operator, None if key == CATCH_ALL_WORD else key, kernel, at.registration)
-    return before._replace(steps=(*before.steps, OpenBlock(block), step))
+        block = Block(LibraryKind.IMPL, WILDCARD, key, *where)
+        return before._replace(steps=(*before.steps, OpenBlock(block), Fallback(block, key, kernel, at.registration)))
+    kind = LibraryKind.IMPL if change.is_of_block else LibraryKind.FRAGMENT
+    block = Block(kind, operator.namespace or "", None, *where, implicit=not change.is_of_block)
+    step = Implement(block, operator, None if key == CATCH_ALL_WORD else key, kernel, at.registration)
+    return before._replace(steps=(*before.steps, *((OpenBlock(block),) if change.is_of_block else ()), step))
 
 
 def with_added(declarations: Declarations, changes: Sequence[Change], places: Iterable[AdditionPlace]) -> Declarations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, negated, value
@@ -94,24 +94,20 @@ def terms(conjunctions: Iterable[Sequence[tuple[int, bool]]], conditions: Sequen
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
     """Conjunction of at least one condition, sorted by text, with the affirmed ones first."""
-    parts = {
-        str(p): p
-        for condition in conditions
-        for p in (condition.operands if isinstance(condition, And) else (condition,))
-    }
-    ordered = [parts[text] for text in sorted(parts, key=lambda text: (text.startswith("not "), text))]
-    return ordered[0] if len(ordered) == 1 else And(tuple(ordered))
+    return _joined(And, conditions, lambda part: str(part).startswith("not "))
 
 
 def any_of(conditions: Iterable[Condition]) -> Condition:
     """Disjunction of at least one condition, sorted by text, with conjunctions last."""
-    parts = {
-        str(p): p
-        for condition in conditions
-        for p in (condition.operands if isinstance(condition, Or) else (condition,))
-    }
-    ordered = [parts[text] for text in sorted(parts, key=lambda text: (isinstance(parts[text], And), text))]
-    return ordered[0] if len(ordered) == 1 else Or(tuple(ordered))
+    return _joined(Or, conditions, lambda part: isinstance(part, And))
+
+
+def _joined(
+    kind: type[And] | type[Or], conditions: Iterable[Condition], is_late: Callable[[Condition], bool]
+) -> Condition:
+    parts = (part for whole in conditions for part in (whole.operands if isinstance(whole, kind) else (whole,)))
+    ordered = sorted({str(part): part for part in parts}.items(), key=lambda item: (is_late(item[1]), item[0]))
+    return ordered[0][1] if len(ordered) == 1 else kind(tuple(part for _, part in ordered))
 
 
 def short_text(condition: Condition) -> str:

@@ -13,8 +13,8 @@ from dispatch_cli.model.schema.model import (
     Default,
     FunctionSchema,
     find_schema_differences,
-    real_types,
     takes_symint,
+    without_symint,
 )
 from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema, parse_signature
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
@@ -32,6 +32,6 @@ __all__ = [
     "parse_printed_schema",
     "parse_schema",
     "parse_signature",
-    "real_types",
     "takes_symint",
+    "without_symint",
 ]

@@ -196,38 +196,29 @@ def takes_symint(signature: FunctionSchema) -> bool:
     return any(argument.real_type in _SYMINTS for argument in signature.arguments)
 
 
-def real_types(schema: FunctionSchema, with_symint: bool = True) -> FunctionSchema:
-    """*schema* with its real types (``FunctionSchema::cloneWithRealTypes``): the form that is compared and printed.
-
-    with_symint: False leaves SymInt arguments as int; returns keep SymInt all the same.
-    """
-    arguments = (replace(argument, real_type=_real_type(argument, with_symint)) for argument in schema.arguments)
+def without_symint(schema: FunctionSchema) -> FunctionSchema:
+    """*schema* as kernels take it that are not symbolic: its arguments are int in place of SymInt; returns keep it."""
+    arguments = (replace(argument, real_type=_real_type(argument, False)) for argument in schema.arguments)
     return replace(schema, arguments=tuple(arguments))
 
 
-def find_schema_differences(
-    expected: FunctionSchema, inferred: FunctionSchema, symint: bool | None = None
-) -> str | None:
+def find_schema_differences(expected: FunctionSchema, inferred: FunctionSchema) -> str | None:
     """PyTorch's sentence on the first difference between a schema and an inferred signature, or None.
 
-    symint: whether the kernel is a symbolic one, which must name SymInt where the schema does; one that is not names
-    int there. None works it out from *inferred* with `takes_symint`, as PyTorch does. Names, defaults, aliases and
-    keyword-only markers do not count. Source: ``checkSchema`` in OperatorEntry.cpp, ``findSchemaDifferences`` in
+    A symbolic kernel must name SymInt where the schema does; one that is not names int there. Names, defaults, aliases
+    and keyword-only markers do not count. Source: ``checkSchema`` in OperatorEntry.cpp, ``findSchemaDifferences`` in
     infer_schema.cpp.
     """
-    symbolic = takes_symint(inferred) if symint is None else symint
-    left, right = _real(expected.arguments, symbolic), _real(inferred.arguments, True)
-    left_returns, right_returns = _real(expected.returns, True), _real(inferred.returns, True)
+    symbolic = takes_symint(inferred)
+    left = [_real_type(argument, symbolic) for argument in expected.arguments]
+    right = [argument.real_type for argument in inferred.arguments]
+    left_returns, right_returns = ([result.real_type for result in side.returns] for side in (expected, inferred))
     return (
         _difference_in_number("arguments", left, right)
         or _difference_in_number("returns", left_returns, right_returns)
         or _difference_in_type("argument", left, right)
         or _difference_in_type("return", left_returns, right_returns)
     )
-
-
-def _real(arguments: tuple[Argument, ...], with_symint: bool) -> list[SchemaType]:
-    return [_real_type(argument, with_symint) for argument in arguments]
 
 
 def _real_type(argument: Argument, with_symint: bool) -> SchemaType:

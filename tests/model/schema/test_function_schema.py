@@ -19,8 +19,8 @@ from dispatch_cli.model.schema import (
     parse_printed_schema,
     parse_schema,
     parse_signature,
-    real_types,
     takes_symint,
+    without_symint,
 )
 from dispatch_cli.model.schema_changes import SchemaPart, schema_changes
 from tests.support import libraries, load_recording
@@ -108,13 +108,15 @@ def test_every_schema_and_signature_of_libraries_round_trips() -> None:
 
 
 @pytest.mark.parametrize(("version", "symbolic"), [("2.4.1", 1691), ("2.15.0", 1875)])
-def test_only_the_right_symint_flag_fits(version: str, symbolic: int) -> None:
-    pairs = [
-        (parse_schema(schema), parse_signature(text)) for schema, text in recorded(version)[1] if schema != "(none)"
-    ]
+def test_only_symbolic_kernels_take_symbolic_sizes(version: str, symbolic: int) -> None:
+    signatures = [(parse_schema(schema), text) for schema, text in recorded(version)[1] if schema != "(none)"]
+    pairs = [(schema, parse_signature(text)) for schema, text in signatures if "SymInt" in text]
     assert sum(takes_symint(signature) for _, signature in pairs) == symbolic
-    refused = [signature for schema, signature in pairs if find_schema_differences(schema, signature, symint=False)]
-    assert refused == [signature for _, signature in pairs if takes_symint(signature)]
+    for schema, signature in pairs:
+        unsymbolic = without_symint(signature)
+        refused = find_schema_differences(without_symint(schema), signature)
+        assert (refused is not None) is takes_symint(signature)
+        assert find_schema_differences(schema, unsymbolic) is None
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -204,10 +206,10 @@ def test_operator_names() -> None:
             parse_operator_name(text)
 
 
-def test_real_types() -> None:
+def test_types_without_symint() -> None:
     schema = parse_schema("f(SymInt[2] a=1, ScalarType b=long, SymInt?[] c) -> SymInt")
-    assert str(real_types(schema)) == "f(SymInt[2] a=[1, 1], ScalarType b=4, SymInt?[] c) -> SymInt"
-    assert str(real_types(schema, with_symint=False)) == "f(int[2] a=1, ScalarType b=4, SymInt?[] c) -> SymInt"
+    assert str(schema) == "f(SymInt[2] a=[1, 1], ScalarType b=4, SymInt?[] c) -> SymInt"
+    assert str(without_symint(schema)) == "f(int[2] a=1, ScalarType b=4, SymInt?[] c) -> SymInt"
 
 
 FRAGMENTS = (
