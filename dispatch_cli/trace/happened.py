@@ -8,16 +8,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import raised_by_kernel
-from dispatch_cli.engine.call.kernels.entry import COMPOSITES
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.calls.call import CallEnd, EndKind
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_mutable
-from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED, backend_keys
 from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran
@@ -43,20 +36,18 @@ class Difference(NamedTuple):
 def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
     """The first difference of what ran from what is predicted; None without one, and where nothing is predicted.
 
-    ran: the kernels of the call, and those of the same operator that they reached, as they began.
+    What a kernel calls again is a call of its own, which is compared by itself.
     """
     if explained.call is None or not ran:
         return None
-    predicted = [hop for hop in explained.hops if is_seen(hop)]
-    seen = chain_of(explained.operator, ran, explained.state.dispatcher)
-    for at, (hop, kernel) in enumerate(zip(predicted, seen, strict=False)):
-        is_same = slot_of(hop) == kernel.slot and hop.keyset.bits == kernel.raw
-        if not is_same or (at and kernel.redispatched != (hop.reached is Reached.REDISPATCH)):
+    predicted = [hop for hop in explained.own_hops if is_seen(hop)]
+    for at, (hop, kernel) in enumerate(zip(predicted, ran, strict=False)):
+        if slot_of(hop) != kernel.slot or hop.keyset.bits != kernel.raw:
             return Difference(at, kernel.slot, slot_of(hop))
-    if len(seen) < len(predicted) and not seen[-1].raised:
-        return Difference(len(seen), None, slot_of(predicted[len(seen)]))
-    if len(seen) > len(predicted):
-        return Difference(len(predicted), seen[len(predicted)].slot, None)
+    if len(ran) < len(predicted) and not ran[-1].raised:
+        return Difference(len(ran), None, slot_of(predicted[len(ran)]))
+    if len(ran) > len(predicted):
+        return Difference(len(predicted), ran[len(predicted)].slot, None)
     return None
 
 
@@ -73,56 +64,6 @@ def is_seen(hop: Hop) -> bool:
 def slot_of(hop: Hop) -> str | None:
     """The slot of a kernel; of one that the Python dispatcher asks for by a key, that key."""
     return hop.slot if hop.python is None else hop.python.chosen_key
-
-
-def chain_of(operator: OperatorName, ran: Sequence[Ran], dispatcher: Dispatcher) -> list[Ran]:
-    """The kernels of one call: the first one, and each with which one before goes on.
-
-    ran: also those of other calls of the operator that a kernel made, as they began.
-    """
-    chain, at = [ran[0]], 0
-    while (following := _following(operator, ran, at, dispatcher)) is not None:
-        at = following
-        chain.append(ran[at])
-    return chain
-
-
-def _following(operator: OperatorName, ran: Sequence[Ran], at: int, dispatcher: Dispatcher) -> int | None:
-    """Position of the kernel of the same operator that follows.
-
-    One that computes, one written in other operators, and Python code that gets the call may call the same operator
-    with tensors of its own; such a call is another one. So is the trial that functionalization makes of an operator in
-    place first, on meta tensors.
-    """
-    kernel, universe = ran[at], dispatcher.universe
-    if kernel.slot == PYTHON:
-        return None
-    inside = []
-    for number in range(at + 1, len(ran)):
-        if ran[number].depth <= kernel.depth:
-            break
-        if ran[number].depth == kernel.depth + 1:
-            if ran[number].redispatched:
-                return number
-            inside.append(number)
-    if kernel.slot not in universe.slot or kernel.slot in (UNDEFINED, PYTHON_DISPATCHER, *backend_keys(universe)):
-        return None
-    if dispatcher.operator(operator).live[kernel.slot].rule in COMPOSITES:
-        return None
-    writes = operator.name.endswith("_") and is_mutable(_schema_of(operator, dispatcher))
-    tries = kernel.slot == FUNCTIONALIZE and writes
-    if inside and tries and _is_on_meta(ran[inside[0]], dispatcher.layout):
-        del inside[0]
-    return inside[0] if inside else None
-
-
-def _schema_of(operator: OperatorName, dispatcher: Dispatcher) -> FunctionSchema | None:
-    definition = dispatcher.operator(operator).definition
-    return None if definition is None else definition.known_schema
-
-
-def _is_on_meta(kernel: Ran, layout: KeyLayout) -> bool:
-    return DispatchKeySet(layout, kernel.raw & (layout.functionality_mask | layout.backend_mask)).has(META)
 
 
 class Happened:
@@ -157,24 +98,27 @@ class Happened:
         """A number for what happened in a call: that of its signature, where it is as predicted."""
         signature, ended = self._recording.calls.signature[call], self.ended_as(call)
         returned = ended is CallEnd.RETURNED
-        ran = self._recording.kernels.get(call)
+        ran = tuple(self._recording.kernels.get(call, ()))
         again = self.again(call)
         inside = NONE if again == NONE else self._recording.calls.signature[again]
-        made_by = None if inside == NONE or ran else self._calls_again_at(signature, inside)
+        made_by = None if inside == NONE else self._calls_again_at(signature, inside)
         is_wrong = returned and made_by is None and self._misses_a_kernel(signature)
         if returned and not ran and not is_wrong and made_by is None:
             return signature
-        look = (signature, inside, tuple(ran or ()), is_wrong, ended)
+        look = (signature, inside, ran, is_wrong, ended)
         number = self._numbers.get(look)
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
             explained = self._explainer.of_signature(signature)
-            differs = difference(explained, ran) if ran else None
+            differs = difference(explained, ran)
             if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
                 differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
             self._differences.append(differs)
-            observed = self._observed(signature, inside, ran or (), is_wrong, differs)
-            self._others.append(observed if returned else self._stopped(observed, inside, ran or (), ended))
+            if made_by is not None and (differs is not None or not ran):
+                observed = self._with_call_inside(explained, made_by, inside)
+            else:
+                observed = self._observed(explained, ran, is_wrong, differs)
+            self._others.append(observed if returned else self._stopped(observed, ran, ended, inside != NONE))
         return number
 
     def of_number(self, number: int) -> Explained:
@@ -226,59 +170,39 @@ class Happened:
         return None
 
     def _observed(
-        self, signature: int, inside: int, ran: Sequence[Ran], is_wrong: bool, differs: Difference | None
+        self, explained: Explained, ran: Sequence[Ran], is_wrong: bool, differs: Difference | None
     ) -> Explained:
-        """Kernels of such a call where it returns.
-
-        inside: the signature of the call that the kernels made again, or `NONE`. is_wrong: it does not go on to the
-        kernel that is missing.
-        """
-        explained = self._explainer.of_signature(signature)
-        if explained.call is None:
+        """Kernels of such a call where it returns. is_wrong: it does not go on to the kernel that is missing."""
+        if explained.call is None or not (ran or is_wrong):
             return explained
+        if differs is not None:
+            return self._of_kernels(explained, self._position(explained, differs.at), ran[differs.at :])
         if not ran:
-            made_by = None if inside == NONE else self._calls_again_at(signature, inside)
-            if made_by is not None:
-                return self._with_call_inside(explained, made_by, inside)
-            return self._of_kernels(explained, len(explained.hops) - 1, ()) if is_wrong else explained
-        seen = chain_of(explained.operator, ran, explained.state.dispatcher)
-        if differs is None:
-            if seen[-1].raised and len(seen) < sum(map(is_seen, explained.hops)):  # and what called it caught that
-                return self._of_kernels(explained, self._position(explained, len(seen)), ())
-            return explained._replace(seen=len(explained.hops))
-        at = self._position(explained, differs.at)
-        following = seen[differs.at] if differs.at < len(seen) else None
-        if at and following is not None and not following.redispatched and inside != NONE:
-            first = self._explainer.of_signature(inside).hops
-            if first and slot_of(first[0]) == following.slot:
-                return self._with_call_inside(explained, at - 1, inside)._replace(seen=at)
-        return self._of_kernels(explained, at, seen[differs.at :])
+            return self._of_kernels(explained, len(explained.hops) - 1, ())
+        if ran[-1].raised and len(ran) < sum(map(is_seen, explained.own_hops)):  # and what called it caught that
+            return self._of_kernels(explained, self._position(explained, len(ran)), ())
+        return explained._replace(seen=len(explained.own_hops))
 
     @staticmethod
-    def _stopped(explained: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd) -> Explained:
+    def _stopped(explained: Explained, ran: Sequence[Ran], ended: CallEnd, is_inside: bool) -> Explained:
         """Kernels of a call that did not return: the observed ones, or the first. All of one that raises as predicted.
 
-        explained: those that would run if it returned. inside: as of `_observed`.
+        explained: those that would run if it returned. is_inside: a kernel made the call again.
         """
         explained = explained._replace(ended=ended)
         if explained.call is None or explained.end is None:
             return explained
         hops, end = explained.hops, explained.end
-        seen = chain_of(explained.operator, ran, explained.state.dispatcher) if ran else []
-        raises_as_predicted = end.error is not None and ended is CallEnd.RAISED and not seen
-        known = len(hops) if raises_as_predicted else _known(hops, seen)
-        is_partly_known = bool(seen) or known < len(hops) or inside != NONE
-        raised_at = _raised_at(hops, seen) if is_partly_known else known - 1
+        raises_as_predicted = end.error is not None and ended is CallEnd.RAISED and not ran
+        known = len(hops) if raises_as_predicted else _known(hops, ran)
         last = hops[known - 1]
-        if raised_at == known - 1 and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
+        raised_here = ran[-1].raised if ran else known == len(hops) and not is_inside
+        if raised_here and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
             last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
         if ended is CallEnd.UNFINISHED:
             end = End(EndKind.NOT_KNOWN)
         elif known < len(hops) or end.error is None:
-            error = raised_by_kernel()
-            if raised_at is not None and raised_at < known - 1:
-                error = error._replace(slot=hops[raised_at].slot)
-            end = End(EndKind.ERROR, end.handler if known == len(hops) else None, error)
+            end = End(EndKind.ERROR, end.handler if known == len(hops) else None, raised_by_kernel())
         call = explained.call._replace(hops=(*hops[: known - 1], last), end=end)
         return explained._replace(call=call, seen=min(explained.seen, known))
 
@@ -311,11 +235,8 @@ class Happened:
                 break
             keyset = DispatchKeySet(dispatcher.layout, kernel.raw)
             if hops:
-                passes = keyset if kernel.redispatched else None
-                does = Does.REDISPATCHES if kernel.redispatched else Does.CALLS_ANEW
-                hops[-1] = hops[-1]._replace(does=does, why=Why.OBSERVED, passes=passes)
-            reached = Reached.REDISPATCH if kernel.redispatched and hops else Reached.CALL
-            first = None if hops else selection
+                hops[-1] = hops[-1]._replace(does=Does.REDISPATCHES, why=Why.OBSERVED, passes=keyset)
+            reached, first = (Reached.REDISPATCH, None) if hops else (Reached.CALL, selection)
             hops.append(Hop(kernel.slot, live[kernel.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, first))
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
@@ -329,9 +250,3 @@ def _known(hops: Sequence[Hop], seen: Sequence[Ran]) -> int:
     if seen and places:
         known = places[min(len(seen), len(places)) - 1] + 1
     return known if any(map(has_kernel, hops[known:])) else len(hops)
-
-
-def _raised_at(hops: Sequence[Hop], seen: Sequence[Ran]) -> int | None:
-    """The last of the kernels that were seen to raise, by its position among the hops; None where none was."""
-    kernels = zip((at for at, hop in enumerate(hops) if is_seen(hop)), seen, strict=False)
-    return max((at for at, kernel in kernels if kernel.raised), default=None)

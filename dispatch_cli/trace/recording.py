@@ -79,16 +79,11 @@ class PythonPlace(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A kernel that was seen to run. raw: the key set that it got. raised: None where that is not known.
-
-    depth: how many kernels of the same operator it is inside of.
-    """
+    """A kernel that was seen to run. raw: the key set that it got."""
 
     slot: str
     raw: int
-    redispatched: bool
-    raised: bool | None
-    depth: int
+    raised: bool
 
 
 class NotRecorded(NamedTuple):
@@ -111,7 +106,8 @@ class Recording:
 
     signatures: each call without its time, as it is written. tables: what operators had registered when they were
     called, by their number, where the state does not say it. nodes: the innermost call that made each node of autograd,
-    by its thread and the number of the node in it. kernels: those that were seen to run, by call.
+    by its thread and the number of the node in it. kernels: those that were seen to run, by call: the first one, and
+    those that each redispatches to.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before. cut: the last line is not
     whole. more: calls that were not read, because there are too many.
     """
@@ -350,13 +346,9 @@ class _RecordingReader:
 
     def _kernel(self, value: list[Any]) -> None:
         """Note a kernel of the innermost open call of its thread, at whose end the kernels are written, in order."""
-        _, thread, depth, slot, raw, reached, raised, *_ = value
-        stack = self._open[_index(thread, self._of.threads, "a thread")]
-        if reached not in ("call", "redispatch"):
-            raise _BadLine("a kernel is reached by 'call' or 'redispatch'")
+        stack = self._open[_index(value[1], self._of.threads, "a thread")]
         if stack:
-            ran = Ran(slot, raw, reached == "redispatch", raised, depth)
-            self._of.kernels.setdefault(stack[-1], []).append(ran)
+            self._of.kernels.setdefault(stack[-1], []).append(Ran(*value[2:5]))
 
     def _stopped(self, value: list[Any]) -> None:
         if len(self._of.stopped) < MAX_NAMES:
@@ -384,7 +376,7 @@ _SHAPES = {
     **dict.fromkeys("oft", _ENTRY),
     **dict.fromkeys("sr", row(TEXT, _NUMBER, of_type(dict, "an object"))),
     "l": row(TEXT, _NUMBER, _NUMBER, _NUMBER, TEXT),
-    "k": row(TEXT, _NUMBER, _NUMBER, TEXT, number(1 << 64), TEXT, or_nothing(FLAG, "true, false or null")),
+    "k": row(TEXT, _NUMBER, TEXT, number(1 << 64), FLAG),
     "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),
     "state": row(TEXT, of_type(dict, "an object")),
     "end": row(TEXT, fields({}, {"dropped": _NUMBER, "seconds": or_nothing(_seconds, "a number or null")})),

@@ -90,7 +90,7 @@ class Writer:
         sequence: int = -1,
         forward: str | None = None,
         nodes: Sequence[int] = (),
-        kernels: Sequence[tuple[str, int, str]] = (),
+        kernels: Sequence[tuple[str, int]] = (),
         **of_signature: Any,
     ) -> None:
         """A call that begins, and ends at once where *ends*.
@@ -104,8 +104,7 @@ class Writer:
         of = -1 if forward is None else self.number("t", forward)
         self.time += 5
         self.lines.append(["c", number, where, depth, place, self.time, sequence, of])
-        for slot, keys, reached in kernels:
-            self.lines.append(["k", where, depth, slot, keys, reached, False])
+        self.lines += [["k", where, slot, keys, False] for slot, keys in kernels]
         self._nodes.setdefault(thread, []).append(nodes)
         if ends:
             self.end(thread, raised)
@@ -163,7 +162,7 @@ def every() -> str:
     writer.call("_c10d_functional::all_reduce", line=6, grads=(True,))
     writer.call("aten::cos", line=7, included=("Python", "PythonTLSSnapshot"), modes=["MyMode"])
     writer.call("aten::copy_", line=8, tensors=(OF_A_BACKEND, PLAIN), grads=(False, False))
-    writer.call("aten::sum", line=None, kernels=(("AutogradCPU", raw(("CPU",)), "call"),))
+    writer.call("aten::sum", line=None, kernels=(("AutogradCPU", raw(("CPU",))),))
     writer.call("my::gone", line=9)
     writer.call("aten::sin", line=9, ends=False)
     writer.add("?", "a tag of another version")

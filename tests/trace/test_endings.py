@@ -49,8 +49,8 @@ CASES = {
 def recorded(case: Case, folder: Path) -> str:
     writer = Writer()
     writer.call("aten::resize_as_", tensors=(PLAIN, PLAIN), grads=(True, False), ends=False)
-    for depth, (slot, keys, raised) in enumerate(case.seen):
-        writer.add("k", 0, depth, slot, keys, "redispatch" if depth else "call", raised)
+    for slot, keys, raised in case.seen:
+        writer.add("k", 0, slot, keys, raised)
     if case.ended is not None:
         writer.end(raised=case.ended)
     file = folder / "f.trace"

@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a wrapper that is none": (["s", 1, {**signature(), "tensors": [[1, "wrapped", 1, [1]]]}], "tensors[0]"),
     "keys of 65 bits": (["s", 1, {**signature(), "keys": [1 << 64, 0]}], "keys[0]"),
     "a signature of nothing": (["s", 1, {}], "operator is missing"),
-    "a kernel of no kind": (["k", 0, 0, "CPU", 1, "somehow", False], "by 'call' or 'redispatch'"),
+    "a kernel without a key set": (["k", 0, "CPU", "CPU", False], "[3] must be a number"),
     "a state that is none": (["state", 5], "[1] must be an object"),
     "an end that is none": (["end", {"dropped": "many"}], "dropped must be a number"),
 }

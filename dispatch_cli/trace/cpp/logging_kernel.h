@@ -63,18 +63,12 @@ struct ThreadLog {
 
 inline thread_local ThreadLog here;
 
-// Notes, as JSON.
-
-inline void note_kernel(std::ostream& out, const Node& node) {
-  out << "\"" << *node.slot << "\"," << node.keyset << ",\"" << (node.called ? "call" : "redispatch") << "\","
-      << (node.raised ? "true" : "false");
-}
-
-inline void note_lines(std::ostream& out, const Node& node, int depth) {
-  out << depth << ",";
-  note_kernel(out, node);
-  out << "\n";
-  for (const auto& next : node.continuations) note_lines(out, *next, depth + 1);
+// A kernel and those that it redispatches to in turn, each a line. What it calls is a call of its own.
+inline void note_chain(std::ostream& out, const Node& node) {
+  out << "\"" << *node.slot << "\"," << node.keyset << "," << (node.raised ? "true" : "false") << "\n";
+  for (const auto& next : node.continuations) {
+    if (!next->called) return note_chain(out, *next);
+  }
 }
 
 // The kernel in every slot.
@@ -104,7 +98,7 @@ class LoggingKernel final : public c10::OperatorKernel {
       if (is_seen) logged.observer->ends(kept, *node);
       if (announced) {
         std::ostringstream out;
-        note_lines(out, *node, 0);
+        note_chain(out, *node);
         here.ended = function;
         here.kernels = out.str();
       }

@@ -163,14 +163,13 @@ def undisturbed(wrapped: Threads, unwrapped: Threads) -> Causes:
 
 Threads = dict[int, list["Seen"]]
 """The calls of each thread in the order in which they began."""
-KERNEL_FIELDS = 4
 
 
 @dataclass
 class Seen:
     """A call. data: what it was made with, as the recorder's signatures have it.
 
-    kernels: those that ran, in the order in which they began: depth, slot, key set, how reached, raised.
+    kernels: the first one, and those that each redispatches to: slot, key set, raised.
     announced: PyTorch told of the call; not so for operators that are not observed, and for redispatches to another
     operator. number: of a recorded call, its position in the recording.
     """
@@ -226,12 +225,12 @@ def logged(path: Path) -> Threads:
     threads: Threads = defaultdict(list)
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for line in sorted(lines, key=lambda one: one["number"]):
-        kernels = [*_flat(line["kernels"], 0)]
+        kernels = [*_chain(line["kernels"])]
         threads[line["thread"]].append(Seen(line["operator"], line, kernels, line["announced"]))
     return dict(threads)
 
 
-def _flat(node: list[Any], depth: int) -> list[list[Any]]:
-    *fields, continuations = node
-    assert len(fields) == KERNEL_FIELDS
-    return [[depth, *fields], *(call for next_ in continuations for call in _flat(next_, depth + 1))]
+def _chain(node: list[Any]) -> Iterator[list[Any]]:
+    slot, keyset, _, raised, continuations = node
+    yield [slot, keyset, raised]
+    yield from next((_chain(inner) for inner in continuations if inner[2] == "redispatch"), ())

@@ -9,9 +9,8 @@
 namespace dispatch_cli {
 
 inline void note_tree(std::ostream& out, const Node& node) {
-  out << "[";
-  note_kernel(out, node);
-  out << ",[";
+  out << "[\"" << *node.slot << "\"," << node.keyset << ",\"" << (node.called ? "call" : "redispatch") << "\","
+      << (node.raised ? "true" : "false") << ",[";
   bool first = true;
   for (const auto& next : node.continuations) {
     out << (first ? "" : ",");

@@ -48,7 +48,7 @@ def finding_text(finding: TraceFinding) -> str:
             return f"{calls} ran {key or _NO_KERNEL} where {', '.join(finding.keys) or _NO_KERNEL} is predicted."
 
 
-_REACHED_OTHERWISE = "with another key set, or by a call in the place of a redispatch"
+_REACHED_OTHERWISE = "with another key set"
 _NO_KERNEL = "no further kernel"
 
 

@@ -21,8 +21,8 @@ from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.trace.explained import observed
-from dispatch_cli.trace.happened import chain_of, is_seen, slot_of
-from dispatch_cli.trace.recording import Ran
+from dispatch_cli.trace.happened import is_seen, slot_of
+from tests.engine.call.judge.chain import Ran, chain_of
 
 _NUMBER = re.compile(r"_[0-9]+$")
 _SOURCE = re.compile(r"([\w.]+\.(?:cpp|h|py)):\d+")
