@@ -242,8 +242,8 @@ def _unreadable(file: str, error: Exception) -> SourceError:
         return SourceError(error.code, error.message, error.hint)
     reason = (os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)).lower()
     if isinstance(error, FileNotFoundError):
-        if paths.is_link(file):
-            target = paths.target(file)
+        if os.path.islink(file):  # noqa: PTH114
+            target = os.readlink(file)  # noqa: PTH115
             return SourceError("file-not-found", f"{file} is a link to {target}, which does not exist")
         return SourceError("file-not-found", f"{file} does not exist", _similar_file(file))
     if isinstance(error, OSError) and error.errno == errno.ELOOP:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -69,7 +70,7 @@ def join(folder: str, name: str) -> str:
     tree = tree_of(folder)
     if tree is None:
         return of_working_tree(os.path.join(folder, name))  # noqa: PTH118
-    return tree.prefix + posixpath.join(folder[len(tree.prefix) :], name)
+    return tree.prefix + posixpath.join(inside(folder), name)
 
 
 def folder_of(name: str) -> str:
@@ -77,7 +78,7 @@ def folder_of(name: str) -> str:
     tree = tree_of(name)
     if tree is None:
         return os.path.dirname(name)  # noqa: PTH120
-    return tree.prefix + posixpath.dirname(name[len(tree.prefix) :])
+    return tree.prefix + posixpath.dirname(inside(name))
 
 
 def normal(name: str) -> str:
@@ -85,7 +86,7 @@ def normal(name: str) -> str:
     tree = tree_of(name)
     if tree is None:
         return of_working_tree(os.path.normpath(name))
-    path = posixpath.normpath(name[len(tree.prefix) :])
+    path = posixpath.normpath(inside(name))
     return tree.prefix + ("" if path == posixpath.curdir else path)
 
 
@@ -99,7 +100,7 @@ def real(name: str) -> str:
     tree = tree_of(name)
     if tree is None:
         return os.path.realpath(name)
-    path = tree.real(name[len(tree.prefix) :])
+    path = tree.real(inside(name))
     return os.path.abspath(os.sep) if path is None else tree.prefix + path  # noqa: PTH100
 
 
@@ -115,7 +116,7 @@ def relative(name: str, folder: str | None = None) -> str:
     if tree is None:
         return os.path.relpath(name, folder)
     start = tree.here if folder is None or tree_of(folder) is not tree else inside(folder)
-    return posixpath.relpath(f"/{name[len(tree.prefix) :]}", f"/{start}")
+    return posixpath.relpath(f"/{inside(name)}", f"/{start}")
 
 
 def parts(name: str, folder: str | None = None) -> tuple[str, ...]:
@@ -141,7 +142,7 @@ def is_in(path: str, folder: str) -> bool:
     tree = tree_of(folder)
     if tree is not None:
         path = path.removeprefix(tree.prefix) if path.startswith(tree.prefix) else posixpath.sep
-        start = folder[len(tree.prefix) :]
+        start = inside(folder)
         is_inside = path.partition(posixpath.sep)[0] not in ("", posixpath.pardir)
         return is_inside and (not start or path.startswith(start + posixpath.sep))
     if folder == os.path.dirname(folder):  # noqa: PTH120
@@ -149,53 +150,44 @@ def is_in(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))  # noqa: PTH118
 
 
-def mode(name: str) -> int:
-    """The mode of a file, links followed. Errors: OSError, ValueError."""
+def mode(name: str, follow: bool = True) -> int:
+    """The mode of a file. follow: where a link leads to. Errors: OSError, ValueError."""
     tree = tree_of(name)
-    return os.stat(name).st_mode if tree is None else tree.mode(name[len(tree.prefix) :])  # noqa: PTH116
+    return os.stat(name, follow_symlinks=follow).st_mode if tree is None else tree.mode(inside(name), follow)  # noqa: PTH116
 
 
 def is_folder(name: str) -> bool:
     """As ``os.path.isdir``."""
-    return os.path.isdir(name) if tree_of(name) is None else _has_mode(name, 0o040000)  # noqa: PTH112
+    return _is(name, stat.S_ISDIR)
 
 
 def is_file(name: str) -> bool:
     """As ``os.path.isfile``."""
-    return os.path.isfile(name) if tree_of(name) is None else _has_mode(name, 0o100000)  # noqa: PTH113
+    return _is(name, stat.S_ISREG)
 
 
 def is_link(name: str) -> bool:
     """As ``os.path.islink``."""
-    return os.path.islink(name) if tree_of(name) is None else _has_mode(name, 0o120000, False)  # noqa: PTH114
+    return _is(name, stat.S_ISLNK, follow=False)
 
 
 def exists(name: str) -> bool:
     """As ``os.path.lexists``."""
-    return os.path.lexists(name) if tree_of(name) is None else _has_mode(name, None, False)
+    return _is(name, lambda _: True, follow=False)
 
 
-def _has_mode(name: str, kind: int | None, follow: bool = True) -> bool:
-    tree = tree_of(name)
-    assert tree is not None, "only a file at a revision is asked for here"
+def _is(name: str, is_of_kind: Callable[[int], bool], follow: bool = True) -> bool:
     try:
-        mode = tree.mode(name[len(tree.prefix) :], follow)
-    except OSError:
+        return is_of_kind(mode(name, follow))
+    except (OSError, ValueError):
         return False
-    return kind is None or mode & 0o170000 == kind
-
-
-def target(name: str) -> str:
-    """Target of a link, as written in it. Errors: OSError."""
-    tree = tree_of(name)
-    return os.readlink(name) if tree is None else tree.target(name[len(tree.prefix) :])  # noqa: PTH115
 
 
 def each_entry(name: str) -> Iterator[FolderEntry]:
     """Entries of a folder, in no order. Errors: OSError."""
     tree = tree_of(name)
     if tree is not None:
-        yield from tree.entries(name[len(tree.prefix) :])
+        yield from tree.entries(inside(name))
         return
     with os.scandir(name or os.curdir) as entries:
         yield from entries

@@ -20,8 +20,6 @@ MAX_LINKS = 40
 """Links that are followed on the way to one file, as many as Linux follows."""
 MAX_TARGET = 4096
 """Bytes of what a link says."""
-MAX_KEPT_BYTES = 32 << 20
-"""Bytes of files that are kept: most files are read more than once."""
 MAX_TREE = 8 << 20
 """Bytes of the entries of one folder. No folder of a real repository comes near."""
 MAX_NAME = 255
@@ -74,8 +72,7 @@ class RevisionTree:
         self._objects = objects
         self._root = TreeEntry("", stat.S_IFDIR, oid)
         self._folders: dict[str, Mapping[str, TreeEntry]] = {}
-        self._contents: dict[str, bytes] = {}
-        self._kept_bytes = 0
+        self._read: set[str] = set()
         self._listed = Repeats(FREE_ENTRIES)
         self._read_bytes = Repeats(FREE_BYTES)
 
@@ -108,32 +105,20 @@ class RevisionTree:
         self._listed.note(len(folder), f"the folders of {self.revision} repeat a few others too often")
         return list(folder.values())
 
-    def target(self, path: str) -> str:
-        """Target of a link, as written in it. Errors: OSError."""
-        return self._target(self._find(path, False)[1])
-
     def read(self, path: str, count: int) -> bytes:
         """The first bytes of a regular file, at most *count*. Errors: OSError."""
         entry = self._find(path, True)[1]
         if not entry.is_file() or not entry.oid:
             raise RevisionError("not-a-file", f"{self.prefix}{path} is not a regular file")
-        data = self._content(entry.oid)
+        data = self._objects.content(entry.oid)
+        if entry.oid not in self._read:
+            self._read.add(entry.oid)
+            self._read_bytes.different += BLOCK + len(data)
         if data.startswith(_POINTER):
             message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
             raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
         self._read_bytes.note(BLOCK + len(data), f"the files of {self.revision} repeat a few others too often")
         return data[:count]
-
-    def _content(self, oid: str) -> bytes:
-        data = self._contents.pop(oid, None)
-        if data is None:
-            data = self._objects.content(oid)
-            self._kept_bytes += len(data)
-            self._read_bytes.different += BLOCK + len(data)
-        self._contents[oid] = data
-        while self._kept_bytes > MAX_KEPT_BYTES:
-            self._kept_bytes -= len(self._contents.pop(next(iter(self._contents))))
-        return data
 
     def _find(self, path: str, follow: bool, lenient: bool = False) -> tuple[str, TreeEntry]:
         """A file and its path without links.
@@ -165,7 +150,7 @@ class RevisionTree:
                 links += 1
                 if links > MAX_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-                target = self._target(entry)
+                target = os.fsdecode(self._objects.content(entry.oid, MAX_TARGET, "target of the link"))
                 if target.startswith(posixpath.sep):
                     raise self._outside(path)
                 waiting += target.split(posixpath.sep)[::-1]
@@ -191,11 +176,6 @@ class RevisionTree:
     def _outside(self, path: str) -> RevisionError:
         message = f"{self.prefix}{path} leads out of the repository"
         return RevisionError(OUTSIDE, message, "a file at a revision can only lead to files of that revision")
-
-    def _target(self, entry: TreeEntry) -> str:
-        if not entry.is_symlink():
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        return os.fsdecode(self._objects.content(entry.oid, MAX_TARGET, "target of the link"))
 
     def _folder(self, oid: str) -> Mapping[str, TreeEntry]:
         entries = self._folders.get(oid)
