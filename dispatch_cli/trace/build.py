@@ -10,7 +10,6 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.problem import InputError, Problem
@@ -49,8 +47,8 @@ def own_folder(name: str) -> Path:
         raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
     folder = cache / name
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not is_own_folder(folder):
-        raise OSError(f"{folder}: it is no folder of this user")
+    if not is_own_folder(folder) or folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise OSError(f"{folder}: others than this user can write to it")
     return folder
 
 
@@ -66,17 +64,7 @@ def library_for(python: str) -> Iterator[str]:
     except OSError as error:
         raise _error(error.strerror or str(error)) from None
     with temporary as folder:
-        before = signal.signal(signal.SIGTERM, _exit)
-        try:
-            library = _Builder(python).library(Path(folder))
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        yield str(library)
-
-
-def _exit(number: int, _: FrameType | None) -> None:
-    """Handle a signal so that nothing temporary is left."""
-    raise SystemExit(128 + number)
+        yield str(_Builder(python).library(Path(folder)))
 
 
 def _error(message: str, hint: str | None = None) -> InputError:
@@ -85,22 +73,14 @@ def _error(message: str, hint: str | None = None) -> InputError:
 
 def compiler() -> list[str]:
     """The command of the C++ compiler. Errors: InputError."""
-    named = os.environ.get("CXX", "")
-    try:
-        words = shlex.split(named)
-    except ValueError:
-        words = []
-    path = shutil.which(words[0]) if words else None
-    if path is not None:
-        return [path, *words[1:]]
-    if named.strip():
-        message = f"there is no C++ compiler {named}, as CXX has it"
-        raise _error(message, "install it, or name another one in the variable CXX")
-    path = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if path is None:
-        hint = "install g++ or clang++, or name one in the variable CXX"
-        raise _error("there is no C++ compiler on the PATH", hint)
-    return [path]
+    named = os.environ.get("CXX", "").strip()
+    with suppress(ValueError):
+        for program, *options in (shlex.split(named),) if named else ([name] for name in COMPILERS):
+            path = shutil.which(program)
+            if path is not None:
+                return [path, *options]
+    missing = f"there is no C++ compiler {named}, as CXX has it" if named else "there is no C++ compiler on the PATH"
+    raise _error(missing, "install g++ or clang++, or name one in the variable CXX")
 
 
 class _Builder:
@@ -121,9 +101,11 @@ class _Builder:
         if not (self._include / "Python.h").is_file():
             hint = "install the headers of this Python (the package python3-dev, or python3-devel)"
             raise self._refusal(f"there is no {self._include / 'Python.h'}", hint)
-        command, cache = compiler(), _kept_in()
+        command, cache = compiler(), None
+        with suppress(OSError):
+            cache = own_folder("recorder")
         name = f"{self._digest(command)}.so"
-        if cache is not None and _is_own_file(cache / name):
+        if cache is not None and (cache / name).is_file():
             return cache / name
         once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
         print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
@@ -200,20 +182,3 @@ class _Builder:
         shown = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
         how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
         raise self._refusal(f"{command[0]} cannot {what}: it {how}{shown}")
-
-
-def _kept_in() -> Path | None:
-    """The folder where libraries are kept; None where there is none of this user, to which nobody else writes."""
-    try:
-        folder = own_folder("recorder")
-        return None if folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) else folder
-    except OSError:
-        return None
-
-
-def _is_own_file(path: Path) -> bool:
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_size > 0

@@ -10,23 +10,17 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.trace.build import own_folder
 from dispatch_cli.trace.recording import HEAD, VERSION
 
-MAX_NAMES = 1000
-"""Files that are looked at for one with a similar name."""
 START = Path(__file__).with_name("start")
 """The folder from which Python starts the recorder."""
 _LAST = "last.trace"
 _ENDING = ".recording"
-_ROOM = 1 << 16
-"""Bytes that the recorder reserves when it begins."""
 _STEP = 0.03
 """Seconds after which it is looked again whether a program runs."""
 _OWN = {
@@ -40,35 +34,19 @@ _FORGOTTEN = 7 * 24 * 3600
 
 def check_script(name: str) -> None:
     """Refuse what is no script. Errors: InputError."""
-    path = Path(name)
+    path, hint = Path(name), None
     try:
-        if path.is_file() and path.suffix != ".py" and not path.stat().st_size:
-            raise _no_script(f"{name} is empty: it is no recording, and no script")
-        if path.is_file() or (path / "__main__.py").is_file():
+        if (path / "__main__.py").is_file() or (path.is_file() and (path.suffix == ".py" or path.stat().st_size)):
             return
-        what = "a directory without __main__.py" if path.is_dir() else "no regular file" if path.exists() else None
+        if path.is_file():
+            what = "is empty: it is no recording, and no script"
+        elif path.is_dir():
+            what = "is a directory without __main__.py"
+        else:
+            what, hint = "is no file", f"if it is a module, give -m {name}"
     except (OSError, ValueError) as error:
-        raise _no_script(f"{name} cannot be read: {error}") from None
-    if what is not None:
-        raise _no_script(f"{name} is {what}", "give a script, or a module: -m MODULE")
-    raise _no_script(f"{name}: there is no such file", _hint(path))
-
-
-def _hint(missing: Path) -> str | None:
-    """Suggestion for a script that is not there: another one beside it, or a module."""
-    try:
-        beside = [path.name for path in islice(missing.parent.iterdir(), MAX_NAMES) if path.suffix == ".py"]
-    except OSError:
-        beside = []
-    if close := similar(missing.name, beside):
-        return did_you_mean([os.fspath(missing.with_name(script)) for script in close])
-    name = os.fspath(missing)
-    is_module = missing.suffix != ".py" and all(part.isidentifier() for part in name.split("."))
-    return f"if it is a module, give -m {name}" if is_module else None
-
-
-def _no_script(message: str, hint: str | None = None) -> InputError:
-    return InputError((Problem("no-script", message, hint=hint),))
+        what = f"cannot be read: {error}"
+    raise InputError((Problem("no-script", f"{name} {what}", hint=hint),))
 
 
 def variables(
@@ -187,10 +165,11 @@ class RecordingPlace:
     def __init__(self) -> None:
         self.not_kept: str | None = None
         try:
-            folder = _made()
+            folder: Path | None = own_folder("trace")
+            handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-", folder)
         except OSError as error:
-            folder, self.not_kept = None, _reason(error)
-        handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-", folder)
+            folder, self.not_kept = None, error.strerror or str(error)
+            handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-")
         os.close(handle)
         self.name = self.file if folder is None else os.fspath(folder / _LAST)
 
@@ -199,12 +178,15 @@ class RecordingPlace:
         try:
             Path(self.file).replace(self.name)
         except OSError as error:
-            self.not_kept = _reason(error)
+            self.not_kept = error.strerror or str(error)
 
     def remove(self) -> None:
-        """Remove the file, unless it has become the last recording."""
+        """Remove the file, unless it has become the last recording, and others that runs left which were killed."""
         with suppress(OSError):
             Path(self.file).unlink(missing_ok=True)
+            for other in Path(self.name).parent.glob(f"dispatch-cli-*{_ENDING}"):
+                if other.lstat().st_mtime < time.time() - _FORGOTTEN:
+                    other.unlink()
 
 
 def last_recording() -> str | None:
@@ -214,22 +196,3 @@ def last_recording() -> str | None:
     if folder is None or not is_own_folder(folder) or not (folder / _LAST).is_file():
         return None
     return os.fspath(folder / _LAST)
-
-
-def _made() -> Path:
-    """The folder, which is made if need be, without what runs left behind that were killed. Errors: OSError."""
-    folder = own_folder("trace")
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:  # a full disk has room for names only
-            file.write(bytes(_ROOM))
-    except OSError as error:
-        raise OSError(f"{folder}: {error.strerror or error}") from None
-    for recording in folder.glob(f"*{_ENDING}"):
-        if recording.lstat().st_mtime < time.time() - _FORGOTTEN:
-            recording.unlink()
-    return folder
-
-
-def _reason(error: OSError) -> str:
-    name = "" if error.filename is None else f"{error.filename}: "
-    return name + (error.strerror or str(error))

@@ -90,9 +90,9 @@ BAD = {
     "no module": (("-m",), "Give a MODULE."),
     "no last": (("--last",), "There is no last recording"),
     "last and program": (("--last", "program.py"), "give no program and no other recording"),
-    "no such file": (("progam.py",), "progam.py: there is no such file\n  help: did you mean program.py?"),
+    "no such file": (("progam.py",), "progam.py is no file\n  help: if it is a module, give -m progam.py"),
     "no such command": (("pytest", "-x"), "if it is a module, give -m pytest"),
-    "a directory": (("cache",), "cache: there is no such file"),
+    "a directory": (("cache",), "cache is no file"),
     "no main": ((".",), ". is a directory without __main__.py"),
     "no torch": (
         ("--python", sys.executable, "program.py"),

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -127,24 +124,6 @@ def test_a_cache_that_cannot_be_used(tmp_path: Path, cache: Path, monkeypatch: p
     with library_for(python) as library:
         assert Path(library).is_file()
     assert not Path(library).parent.exists()
-
-
-def test_a_run_that_is_ended_while_it_compiles_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiler, temporary = tmp_path / "compiler", tmp_path / "temporary"
-    compiler.write_text(f"#!/bin/sh\ntouch '{tmp_path}/begun'\nexec sleep 20\n", encoding="utf-8")
-    compiler.chmod(0o755)
-    temporary.mkdir()
-    monkeypatch.setenv("CXX", str(compiler))
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    (tmp_path / "program.py").touch()
-    words = ["--python", python_with(tmp_path / "with", headers=True), str(tmp_path / "program.py")]
-    process = subprocess.Popen([sys.executable, "-m", "dispatch_cli", "trace", *words], stderr=subprocess.DEVNULL)
-    while not (tmp_path / "begun").exists() and process.poll() is None:
-        time.sleep(0.05)
-    assert [*temporary.iterdir()] != []
-    process.terminate()
-    assert process.wait(20) == 128 + signal.SIGTERM
-    assert [*temporary.iterdir()] == []
 
 
 def test_built_once(

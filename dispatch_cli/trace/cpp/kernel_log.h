@@ -13,30 +13,27 @@
 
 namespace dispatch_cli {
 
-// Puts a logging kernel in the place of a kernel, if there is one; returns whether it did.
-inline bool log_kernel(KernelFunction& place, const std::string& slot) {
-  if (!place.boxed_kernel_func_.isValid() || place.isFallthrough()) return false;
+// Puts a logging kernel in the place of a kernel, if there is one.
+inline void log_kernel(KernelFunction& place, const std::string& slot) {
+  if (!place.boxed_kernel_func_.isValid() || place.isFallthrough()) return;
   const auto* logging = logging_kernel(place);
-  if (logging != nullptr && *logging->slot() == slot) return false;
+  if (logging != nullptr && *logging->slot() == slot) return;
   const KernelFunction original = logging == nullptr ? place : logging->original();
   std::lock_guard<std::mutex> lock(logged.mutex);
   logged.kept.push_back(KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(original, &slot)));
   place = logged.kept.back();
-  return true;
 }
 
-// Does so in every slot of an operator; returns in how many. Also with its registrations: the Python dispatcher calls
-// the kernel of a key, not that of a slot.
-inline int64_t log_kernels(const OperatorHandle& op) {
-  int64_t count = 0;
+// Does so in every slot of an operator, and with its registrations: the Python dispatcher calls the kernel of a key, not
+// that of a slot.
+inline void log_kernels(const OperatorHandle& op) {
   auto& entry = op.operatorDef_->op;
   for (size_t index = 0; index < entry.dispatchTable_.size(); ++index) {
-    count += log_kernel(entry.dispatchTable_[index], logged.slot_names[index]);
+    log_kernel(entry.dispatchTable_[index], logged.slot_names[index]);
   }
   for (auto& [key, kernels] : entry.kernels_) {
     if (!kernels.empty()) log_kernel(kernels.front().kernel, logged.key_names[static_cast<size_t>(key)]);
   }
-  return count;
 }
 
 inline void restore(KernelFunction& place) {
@@ -85,21 +82,19 @@ using namespace dispatch_cli;
 
 extern "C" {
 
-// Puts a logging kernel into every slot that has a kernel; returns how many. A second time, it does nothing.
-int64_t kernel_log_install() {
-  if (!logged.slot_names.empty()) return 0;
+// Puts a logging kernel into every slot that has a kernel. A second time, it does nothing.
+void kernel_log_install() {
+  if (!logged.slot_names.empty()) return;
   name_slots();
-  int64_t count = 0;
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const auto& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);
-    if (op && op->hasSchema()) count += log_kernels(*op);
+    if (op && op->hasSchema()) log_kernels(*op);
   }
   for (size_t index = 0; index < logged.slot_names.size(); ++index) {
     log_kernel(dispatcher.backendFallbackKernels_[index].kernel, logged.slot_names[index]);
   }
   at::addGlobalCallback(at::RecordFunctionCallback(announce).scopes({at::RecordScope::FUNCTION}));
-  return count;
 }
 
 // Kernels are noted from here on.

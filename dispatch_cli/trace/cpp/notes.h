@@ -47,31 +47,40 @@ class PythonLock {
 
 // JSON.
 
-template <class Number>
-void add_number(std::string& out, Number number) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
+// A text that is written in quotes.
+struct Quoted {
+  std::string_view text;
+};
 
-inline void add_text(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') {
-      out += '\\';
-      out += letter;
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      const char* digits = "0123456789abcdef";
-      out += "\\u00";
-      out += digits[letter >> 4];
-      out += digits[letter & 15];
+// Appends parts: numbers, flags, quoted texts; others as they are.
+template <class... Parts>
+void add(std::string& out, const Parts&... parts) {
+  const auto add_part = [&](const auto& part) {
+    using Part = std::decay_t<decltype(part)>;
+    if constexpr (std::is_same_v<Part, bool>) {
+      out += part ? "true" : "false";
+    } else if constexpr (std::is_integral_v<Part> && !std::is_same_v<Part, char>) {
+      char digits[24];
+      out.append(digits, std::to_chars(digits, digits + sizeof digits, part).ptr);
+    } else if constexpr (std::is_same_v<Part, Quoted>) {
+      out += '"';
+      for (const char letter : part.text) {
+        const char* digits = "0123456789abcdef";
+        if (letter == '"' || letter == '\\') {
+          (out += '\\') += letter;
+        } else if (static_cast<unsigned char>(letter) < 0x20) {
+          ((out += "\\u00") += digits[letter >> 4]) += digits[letter & 15];
+        } else {
+          out += letter;
+        }
+      }
+      out += '"';
     } else {
-      out += letter;
+      out += part;
     }
-  }
-  out += '"';
+  };
+  (add_part(parts), ...);
 }
-
-inline void add_flag(std::string& out, bool flag) { out += flag ? "true" : "false"; }
 
 // Tensors.
 
@@ -96,15 +105,14 @@ inline const char* wrapper_of(const at::Tensor& tensor, at::Tensor& inner, std::
 }
 
 inline void add_tensor(std::string& out, const at::Tensor& tensor) {
-  out += '[';
-  add_number(out, tensor.unsafeGetTensorImpl()->key_set().raw_repr());
+  add(out, '[', tensor.unsafeGetTensorImpl()->key_set().raw_repr());
   at::Tensor inner;
   std::optional<int64_t> level;
   if (!tensor.defined()) {
     out += ",\"undefined\"";
   } else if (const char* kind = wrapper_of(tensor, inner, level)) {
-    out.append(",\"").append(kind).append("\",");
-    if (level) add_number(out, *level); else out += "null";
+    add(out, ",\"", kind, "\",");
+    if (level) add(out, *level); else out += "null";
     out += ',';
     add_tensor(out, inner);
   }
@@ -114,7 +122,7 @@ inline void add_tensor(std::string& out, const at::Tensor& tensor) {
 // The name of a thing's class. Its metaclass is not asked: that could be any code.
 inline void add_class(std::string& out, PyObject* thing) {
   const std::string_view name = Py_TYPE(thing)->tp_name;
-  add_text(out, name.substr(name.rfind('.') + 1));
+  add(out, Quoted{name.substr(name.rfind('.') + 1)});
 }
 
 // Python's object for a tensor, in whichever way this version of PyTorch keeps it.
@@ -186,9 +194,9 @@ struct Tensors {
         if (list.size() > LONG && (kinds.size() >= LONG || !kinds.insert(since(before)).second)) *this = before;
       }
     } else if (value.isGenerator() && value.toGenerator().defined()) {
-      std::string text = "[";
-      add_number(text, value.toGenerator().key_set().raw_repr());
-      add(text + ",\"generator\"]");
+      std::string text;
+      dispatch_cli::add(text, '[', value.toGenerator().key_set().raw_repr(), ",\"generator\"]");
+      add(text);
     }
   }
 
@@ -212,8 +220,12 @@ struct Tensors {
     comma();
     const auto* impl = tensor.unsafeGetTensorImpl();
     add_tensor(keys, tensor);
-    add_flag(requires_grad, tensor.defined() && tensor.requires_grad());
-    if (const auto device = impl->device_opt_) add_text(devices, device->str()); else devices += "null";
+    dispatch_cli::add(requires_grad, tensor.defined() && tensor.requires_grad());
+    if (const auto device = impl->device_opt_) {
+      dispatch_cli::add(devices, Quoted{device->str()});
+    } else {
+      devices += "null";
+    }
     if (impl->key_set().has(c10::DispatchKey::Python)) {
       const PythonLock lock;
       PyObject* object = lock ? object_of(*impl->pyobj_slot()) : nullptr;
@@ -235,20 +247,14 @@ struct Tensors {
 // The thread.
 
 inline void add_keys(std::string& out, DispatchKeySet included, DispatchKeySet excluded) {
-  out += '[';
-  add_number(out, included.raw_repr());
-  out += ',';
-  add_number(out, excluded.raw_repr());
-  out += ']';
+  add(out, '[', included.raw_repr(), ',', excluded.raw_repr(), ']');
 }
 
 inline void add_layers(std::string& out) {
   static const char* kinds[] = {"torch", "vmap", "grad", "jvp", "functionalize"};
   const char* comma = "";
   for (const auto& layer : at::functorch::getDynamicLayerStack()) {
-    out.append(comma).append("[\"").append(kinds[static_cast<int>(layer.key())]).append("\",");
-    add_number(out, layer.layerId());
-    out += ',';
+    add(out, comma, "[\"", kinds[static_cast<int>(layer.key())], "\",", layer.layerId(), ',');
     const auto& saved = layer.interpreter().savedLocalDispatchKeySet_;
     if (saved) add_keys(out, saved->included_, saved->excluded_); else out += "null";
     out += ']';
@@ -285,32 +291,26 @@ Described described(const std::vector<Argument>& kinds, const Stack& stack) {
     if (!kind.plain) tensors.add(value, kind.tensor);
     if (!has_device && value.isDevice()) {
       has_device = true;
-      options.append(",\"device\":\"").append(c10::DeviceTypeName(value.toDevice().type(), true)).append("\"");
+      add(options, ",\"device\":\"", c10::DeviceTypeName(value.toDevice().type(), true), '"');
     }
     if ((kind.layout || kind.dtype) && value.isInt()) {
-      options += kind.layout ? ",\"layout\":" : ",\"dtype\":";
-      add_number(options, value.toInt());
+      add(options, kind.layout ? ",\"layout\":" : ",\"dtype\":", value.toInt());
     }
   }
   Described call;
   auto& out = call.decides;
   out.reserve(256);
-  out.append("\"tensors\":[").append(tensors.keys).append("]").append(options).append(",\"keys\":");
+  add(out, "\"tensors\":[", tensors.keys, ']', options, ",\"keys\":");
   const auto keys = c10::impl::tls_local_dispatch_key_set();
   add_keys(out, keys.included_, keys.excluded_);
-  out += ",\"inference\":";
-  add_flag(out, c10::InferenceMode::is_enabled());
-  out += ",\"modes\":[";
+  add(out, ",\"inference\":", c10::InferenceMode::is_enabled(), ",\"modes\":[");
   add_modes(out);
-  out += "],\"python_dispatcher\":";
-  add_flag(out, c10::impl::PythonDispatcherTLS::get_state() != nullptr);
-  out += ",\"layers\":[";
+  const bool python_dispatcher = c10::impl::PythonDispatcherTLS::get_state() != nullptr;
+  add(out, "],\"python_dispatcher\":", python_dispatcher, ",\"layers\":[");
   add_layers(out);
   out += ']';
-  call.more.append("\"grad_mode\":");
-  add_flag(call.more, c10::GradMode::is_enabled());
-  call.more.append(",\"requires_grad\":[").append(tensors.requires_grad).append("],\"devices\":[");
-  call.more.append(tensors.devices).append("],\"subclasses\":[").append(tensors.subclasses).append("]");
+  add(call.more, "\"grad_mode\":", c10::GradMode::is_enabled(), ",\"requires_grad\":[", tensors.requires_grad);
+  add(call.more, "],\"devices\":[", tensors.devices, "],\"subclasses\":[", tensors.subclasses, ']');
   return call;
 }
 

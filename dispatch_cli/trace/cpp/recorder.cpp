@@ -79,11 +79,8 @@ class Output {
   int64_t write_entry(char tag, std::string_view values) {
     auto& count = counts_[static_cast<unsigned char>(tag)];
     if (count >= MOST) stop("limit", "the recording has reached its bound of 1,000,000 entries");
-    std::string line = "[\"";
-    line += tag;
-    line += "\",";
-    add_number(line, count);
-    line.append(",").append(values).append("]\n");
+    std::string line;
+    add(line, "[\"", tag, "\",", count, ',', values, "]\n");
     return write(line) ? count++ : -1;
   }
 
@@ -91,11 +88,8 @@ class Output {
   void stop(const char* reason, const std::string& text) {
     if (stopped) return;
     stopped = true;
-    std::string line = "[\"x\",{\"reason\":";
-    add_text(line, reason);
-    line += ",\"text\":";
-    add_text(line, text);
-    line += "}]\n";
+    std::string line;
+    add(line, "[\"x\",{\"reason\":", Quoted{reason}, ",\"text\":", Quoted{text}, "}]\n");
     if (at_ + line.size() <= length_) put(line);
   }
 
@@ -205,33 +199,22 @@ inline std::string table_of(const OperatorHandle& op) {
     const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(number));
     if (registered == entry.kernels_.end()) continue;
     for (const auto& registration : registered->second) {
-      kernels += kernels.empty() ? "[" : ",[";
-      add_text(kernels, c10::toString(registered->first));
-      kernels += ',';
-      add_text(kernels, registration.debug);
-      kernels += ',';
-      add_flag(kernels, registration.kernel.isFallthrough());
-      kernels += ',';
-      add_number(kernels, number_of(registration.kernel));
-      kernels += ']';
+      const auto& [kernel, schema, debug] = registration;
+      add(kernels, kernels.empty() ? "[" : ",[", Quoted{c10::toString(registered->first)}, ',', Quoted{debug});
+      add(kernels, ',', kernel.isFallthrough(), ',', number_of(kernel), ']');
     }
   }
   for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
     const auto& kernel = original_of(entry.dispatchTable_[at]);
-    if (at > 0) slots += ',';
     const bool is_there = kernel.boxed_kernel_func_.isValid();
-    add_number(slots, is_there ? number_of(kernel) : 0);
+    add(slots, at > 0 ? "," : "", is_there ? number_of(kernel) : 0);
     const auto& fallback = dispatcher.backendFallbackKernels_[at];
     if (!is_there || KernelWords(kernel) != KernelWords(original_of(fallback.kernel))) continue;
     const auto [computed, why] = entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]);
     const bool is_right = std::string_view(why) == "backend fallback";
-    fallbacks += fallbacks.empty() ? "[" : ",[";
-    add_number(fallbacks, at);
-    fallbacks += ',';
-    if (is_right) add_text(fallbacks, computed.debug); else fallbacks += "null";
-    fallbacks += ',';
-    add_flag(fallbacks, is_right && kernel.isFallthrough());
-    fallbacks += ']';
+    add(fallbacks, fallbacks.empty() ? "[" : ",[", at, ',');
+    if (is_right) add(fallbacks, Quoted{computed.debug}); else fallbacks += "null";
+    add(fallbacks, ',', is_right && kernel.isFallthrough(), ']');
   }
   return "\"kernels\":[" + kernels + "],\"slots\":[" + slots + "],\"fallbacks\":[" + fallbacks + "]";
 }
@@ -377,9 +360,8 @@ class Recorder final : public c10::OpRegistrationListener {
     if (thread.number < 0) number_thread(thread);
     const auto [number, arguments] = operator_of(schema->get());
     const auto call = described(*arguments, function.inputs());
-    std::string line = "{\"operator\":";
-    add_number(line, number);
-    line.append(",").append(call.decides).append(",").append(call.more).append("}");
+    std::string line;
+    add(line, "{\"operator\":", number, ',', call.decides, ',', call.more, '}');
 
     const std::lock_guard<std::mutex> guard(lock);
     const int64_t signature = numbered(signatures_, 's', line);
@@ -389,13 +371,9 @@ class Recorder final : public c10::OpRegistrationListener {
       const auto made_by = threads_.find(thread.nodes.back().forward);
       if (made_by != threads_.end()) forward = made_by->second;
     }
-    line = "[\"c\"";
-    const auto depth = static_cast<int64_t>(thread.open.size());
-    for (const int64_t part : {signature, thread.number, depth, caller.place, now(), sequence, forward}) {
-      line += ',';
-      add_number(line, part);
-    }
-    line += "]\n";
+    line.clear();
+    add(line, "[\"c\",", signature, ',', thread.number, ',', thread.open.size(), ',', caller.place, ',', now(), ',');
+    add(line, sequence, ',', forward, "]\n");
     if (signature < 0 || !output.write(line)) {
       ++dropped;
       on = !output.stopped;
@@ -418,12 +396,8 @@ class Recorder final : public c10::OpRegistrationListener {
       thread.open.pop_back();
       is_last = is_it(call);
       if (is_last && here.ended == &function) add_kernels(text, thread.number);
-      text += "[\"e\",";
-      add_number(text, thread.number);
-      text += ',';
-      add_number(text, now());
       const bool raised = std::uncaught_exceptions() > call.exceptions;
-      text.append(",").append(is_last ? (raised ? "true" : "false") : "null");
+      add(text, "[\"e\",", thread.number, ',', now(), ',', is_last ? (raised ? "true" : "false") : "null");
       if (is_last) add_nodes(text, function, call.next);
       text += "]\n";
     }
@@ -439,11 +413,7 @@ class Recorder final : public c10::OpRegistrationListener {
       const auto op = c10::Dispatcher::singleton().findSchema(called.name);
       const bool at_end = op && called.table == table_of(*op);
       if (at_end && is_as_registered(*op)) continue;
-      out += '[';
-      add_number(out, called.number);
-      out += ",{\"at_end\":";
-      add_flag(out, at_end);
-      out.append(",").append(called.table).append("}]\n");
+      add(out, '[', called.number, ",{\"at_end\":", at_end, ',', called.table, "}]\n");
     }
     return out;
   }
@@ -479,7 +449,7 @@ class Recorder final : public c10::OpRegistrationListener {
 
   void number_thread(CallingThread& thread) {
     std::string name;
-    add_text(name, name_of_thread());
+    add(name, Quoted{name_of_thread()});
     const std::lock_guard<std::mutex> guard(lock);
     thread.number = output.write_entry('t', name);
     threads_[at::RecordFunction::currentThreadId()] = thread.number;
@@ -505,8 +475,7 @@ class Recorder final : public c10::OpRegistrationListener {
     }
     const char* comma = ",[";
     for (const uint64_t node : nodes) {
-      out += comma;
-      add_number(out, node);
+      add(out, comma, node);
       comma = ",";
     }
     if (!nodes.empty()) out += ']';
@@ -516,9 +485,7 @@ class Recorder final : public c10::OpRegistrationListener {
     here.ended = nullptr;
     size_t begin = 0;
     for (size_t end; (end = here.kernels.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      out += "[\"k\",";
-      add_number(out, thread);
-      out.append(",").append(here.kernels, begin, end - begin).append("]\n");
+      add(out, "[\"k\",", thread, ',', std::string_view(here.kernels).substr(begin, end - begin), "]\n");
     }
   }
 
@@ -550,7 +517,7 @@ class Recorder final : public c10::OpRegistrationListener {
       op.number = known->second.number;
     } else {
       std::string text;
-      add_text(text, name);
+      add(text, Quoted{name});
       op.number = output.write_entry('o', text);
       if (op.number >= 0) operators_by_table_.emplace(key, NumberedOperator{op.number, schema.operator_name(), table});
     }
@@ -621,15 +588,10 @@ class Recorder final : public c10::OpRegistrationListener {
     auto path = utf8(code->co_filename);
     if (!path.empty() && path[0] != '<' && path[0] != '/') path = directory + "/" + path;
     PyErr_Clear();
-    std::string file;
-    add_text(file, path);
+    std::string file, values;
+    add(file, Quoted{path});
     const std::lock_guard<std::mutex> guard(lock);
-    std::string values;
-    add_number(values, numbered(files_, 'f', file));
-    values += ',';
-    add_number(values, std::max(PyFrame_GetLineNumber(frame), 0));
-    values += ',';
-    add_text(values, name);
+    add(values, numbered(files_, 'f', file), ',', std::max(PyFrame_GetLineNumber(frame), 0), ',', Quoted{name});
     const int64_t place = output.write_entry('l', values);
     if (place >= 0) known.places[PyFrame_GetLasti(frame)] = place;
     return place;
@@ -709,11 +671,8 @@ void recorder_stop() {
   recorder.on = false;
   at::removeCallback(handle);
   const std::lock_guard<std::mutex> guard(recorder.lock);
-  std::string line = "[\"end\",{\"dropped\":";
-  add_number(line, recorder.dropped.load());
-  line += ",\"seconds\":";
-  add_number(line, recorder.now() / 1'000'000);
-  line += "." + std::to_string(1'000'000 + recorder.now() % 1'000'000).substr(1) + "}]\n";
+  std::string line;
+  add(line, "[\"end\",{\"dropped\":", recorder.dropped.load(), ",\"seconds\":", recorder.now(), "e-6}]\n");
   recorder.output.write_last(line);
   recorder.output.close();
 }
