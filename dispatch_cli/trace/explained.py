@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulate import CallSimulator
@@ -242,7 +242,6 @@ class Explainer:
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))
-        tensors = _tensors(signature)
         return Explained(
             name,
             state,
@@ -250,9 +249,9 @@ class Explainer:
             None,
             values,
             thread,
-            tuple(_at(signature.get("devices"), at) for at in tensors),
-            tuple(bool(_at(signature.get("requires_grad"), at)) for at in tensors),
-            tuple(_at(signature.get("subclasses"), at) for at in tensors),
+            tuple(signature.get("devices", ())),
+            tuple(signature.get("requires_grad", ())),
+            tuple(signature.get("subclasses", ())),
             signature.get("grad_mode", True),
         )
 
@@ -264,21 +263,8 @@ class Explainer:
         return simulator
 
 
-def _tensors(signature: dict[str, Any]) -> list[int]:
-    """Positions of the tensors of a signature, without generators."""
-    return [at for at, tensor in enumerate(signature["tensors"]) if tensor[1:] != [GENERATOR]]
-
-
-def _at(values: Sequence[Any] | None, position: int) -> Any:
-    """Value that a signature has for a tensor; None where it has none."""
-    return values[position] if values is not None and position < len(values) else None
-
-
 def _named(handler: Handler, signature: dict[str, Any]) -> Handler:
     """A handler with the name that was recorded."""
-    if handler.kind is HandlerKind.MODE:
-        return handler._replace(name=mode_names(signature)[-1] if mode_names(signature) else "")
-    tensors = _tensors(signature)
-    position = handler.position - 1
-    name = _at(signature.get("subclasses"), tensors[position]) if position < len(tensors) else None
-    return handler._replace(name=name or "")
+    is_mode, position = handler.kind is HandlerKind.MODE, handler.position - 1
+    names = mode_names(signature)[-1:] if is_mode else signature.get("subclasses", ())[position : position + 1]
+    return handler._replace(name=names[0] or "" if names else "")

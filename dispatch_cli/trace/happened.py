@@ -16,10 +16,6 @@ from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import Ran
 
 _ENDS_ITSELF = End(EndKind.KERNEL)
-_MAIN = "MainThread"
-"""Python's name of the thread that runs the program."""
-_GOES_ON = ("fork", "inductor")
-"""Reasons why something is not recorded, after which the recording goes on to the end of the program."""
 
 
 class Difference(NamedTuple):
@@ -82,16 +78,12 @@ class Happened:
         self._misses: dict[int, bool] = {}
         self._others: list[Explained] = []
         self._differences: list[Difference | None] = []
-        names, stopped = self._recording.threads, self._recording.stopped
-        is_whole = self._recording.end is not None and all(missing.reason in _GOES_ON for missing in stopped)
-        self._main = names.index(_MAIN) if is_whole and _MAIN in names else None
-        """The thread whose calls have all ended, where the recording goes as far as that."""
 
     def ended_as(self, call: int) -> CallEnd:
-        """End of a call. One that was still open when the program itself had ended, raised what ended it."""
+        """End of a call."""
         calls = self._recording.calls
         if calls.end[call] == NONE:
-            return CallEnd.RAISED if calls.thread[call] == self._main else CallEnd.UNFINISHED
+            return CallEnd.UNFINISHED
         return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
 
     def number_of(self, call: int) -> int:

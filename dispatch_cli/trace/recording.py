@@ -108,8 +108,8 @@ class Recording:
     called, by their number, where the state does not say it. nodes: the innermost call that made each node of autograd,
     by its thread and the number of the node in it. kernels: those that were seen to run, by call: the first one, and
     those that each redispatches to.
-    state: what `dispatch_cli.capture.probe` writes; None where the program ended before. cut: the last line is not
-    whole. more: calls that were not read, because there are too many.
+    state: what `dispatch_cli.capture.probe` writes; None where the program ended before.
+    more: calls that were not read, because there are too many.
     """
 
     file: str
@@ -126,7 +126,6 @@ class Recording:
     stopped: list[NotRecorded] = field(default_factory=list)
     state: dict[str, Any] | None = None
     end: RecordingEnd | None = None
-    cut: bool = False
     more: bool = False
 
     def operator_of(self, call: int) -> str:
@@ -238,7 +237,6 @@ class _RecordingReader:
 
     def _cut(self, line: bytes) -> None:
         """The last line is not whole. Zeros are what a program that was killed leaves."""
-        self._of.cut = True
         if line.startswith(_STATE):
             self._of.stopped.append(NotRecorded("cut", "the file is cut in what the program's PyTorch has registered"))
         elif line.strip(b"\0"):

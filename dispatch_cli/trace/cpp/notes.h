@@ -175,13 +175,13 @@ inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
 constexpr size_t LONG = 100;  // tensors of a list that are all told; of a longer one the first of each kind is
 
 // The tensors of the arguments, in order, and generators; also what stands in the place of a tensor that is not there.
-// requires_grad, devices, subclasses: of each of them.
+// requires_grad, devices, subclasses: of each of them but the generators.
 struct Tensors {
   std::string keys, requires_grad, devices, subclasses;
 
   void add(const IValue& value, bool may_be_none) {
     if (value.isNone()) {
-      if (may_be_none) add("[0,\"none\"]");
+      if (may_be_none) add_tensor("[0,\"none\"]", false, "null", "null");
     } else if (value.isTensor()) {
       add(value.toTensor());
     } else if (value.isList()) {
@@ -189,58 +189,43 @@ struct Tensors {
       std::set<std::string> kinds;
       for (const IValue& element : list) {
         if (!element.isTensor()) continue;
-        const Tensors before = list.size() > LONG ? *this : Tensors();
-        add(element.toTensor());
-        if (list.size() > LONG && (kinds.size() >= LONG || !kinds.insert(since(before)).second)) *this = before;
+        add(element.toTensor(), list.size() > LONG ? &kinds : nullptr);
       }
     } else if (value.isGenerator() && value.toGenerator().defined()) {
-      std::string text;
-      dispatch_cli::add(text, '[', value.toGenerator().key_set().raw_repr(), ",\"generator\"]");
-      add(text);
+      append(keys, '[', value.toGenerator().key_set().raw_repr(), ",\"generator\"]");
     }
   }
 
  private:
-  void comma() {
-    if (keys.empty()) return;
-    for (auto* out : {&keys, &requires_grad, &devices, &subclasses}) *out += ',';
+  template <class... Parts>
+  static void append(std::string& list, const Parts&... parts) {
+    dispatch_cli::add(list, list.empty() ? "" : ",", parts...);
   }
 
-  std::string since(const Tensors& before) const {
-    std::string result;
-    for (const auto part : {&Tensors::keys, &Tensors::requires_grad, &Tensors::devices, &Tensors::subclasses}) {
-      const auto& text = this->*part;
-      const size_t begin = (before.*part).size();
-      result.append(text, begin + (begin > 0), std::string::npos).append(" ");
-    }
-    return result;
+  void add_tensor(std::string_view tensor, bool requires_gradient, std::string_view device, std::string_view subclass) {
+    append(keys, tensor);
+    append(requires_grad, requires_gradient);
+    append(devices, device);
+    append(subclasses, subclass);
   }
 
-  void add(const at::Tensor& tensor) {
-    comma();
+  // kinds: the tensors of a long list so far.
+  void add(const at::Tensor& tensor, std::set<std::string>* kinds = nullptr) {
     const auto* impl = tensor.unsafeGetTensorImpl();
-    add_tensor(keys, tensor);
-    dispatch_cli::add(requires_grad, tensor.defined() && tensor.requires_grad());
-    if (const auto device = impl->device_opt_) {
-      dispatch_cli::add(devices, Quoted{device->str()});
-    } else {
-      devices += "null";
-    }
+    std::string text, device, subclass;
+    dispatch_cli::add_tensor(text, tensor);
+    if (impl->device_opt_) dispatch_cli::add(device, Quoted{impl->device_opt_->str()});
     if (impl->key_set().has(c10::DispatchKey::Python)) {
       const PythonLock lock;
       PyObject* object = lock ? object_of(*impl->pyobj_slot()) : nullptr;
-      if (object != nullptr) add_class(subclasses, object); else subclasses += "null";
-    } else {
-      subclasses += "null";
+      if (object != nullptr) add_class(subclass, object);
     }
-  }
-
-  void add(std::string_view text) {
-    comma();
-    keys += text;
-    requires_grad += "false";
-    devices += "null";
-    subclasses += "null";
+    const bool requires_gradient = tensor.defined() && tensor.requires_grad();
+    if (kinds != nullptr) {
+      const bool is_new = kinds->insert(text + device + subclass + (requires_gradient ? "!" : "")).second;
+      if (!is_new || kinds->size() > LONG) return;
+    }
+    add_tensor(text, requires_gradient, device.empty() ? "null" : device, subclass.empty() ? "null" : subclass);
   }
 };
 
