@@ -147,7 +147,6 @@ class Explained(NamedTuple):
     devices: tuple[str | None, ...] = ()
     requires_grad: tuple[bool, ...] = ()
     subclasses: tuple[str | None, ...] = ()
-    grad_mode: bool = True
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
 
@@ -175,7 +174,7 @@ class Explained(NamedTuple):
     @property
     def wants_gradient(self) -> bool:
         """True if grad mode is on, and a tensor wants gradients."""
-        return self.grad_mode and any(self.requires_grad)
+        return self.thread is not None and self.thread.gradients and any(self.requires_grad)
 
 
 class Explainer:
@@ -252,7 +251,6 @@ class Explainer:
             tuple(signature.get("devices", ())),
             tuple(signature.get("requires_grad", ())),
             tuple(signature.get("subclasses", ())),
-            signature.get("grad_mode", True),
         )
 
     def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:

@@ -144,10 +144,6 @@ class Recording:
         return None if thread == NONE else self.nodes.get((thread, self.calls.sequence[call]))
 
 
-class _BadLine(ValueError):
-    """An error in a line."""
-
-
 def is_recording(file: str) -> bool:
     """True if a file begins as a recording does; False for one that cannot be read."""
     return _start_of(file).replace(b" ", b"").startswith(START)
@@ -198,8 +194,8 @@ class _RecordingReader:
             "c": self._call,
             "e": self._end_of_call,
             "k": self._kernel,
-            "o": self._operator,
-            "f": self._python_file,
+            "o": lambda value: _add(value, self._of.operators, value[2]),
+            "f": lambda value: _add(value, self._of.files, value[2]),
             "l": self._place,
             "t": self._thread,
             "s": self._signature,
@@ -217,7 +213,7 @@ class _RecordingReader:
             is_whole = line.endswith(b"\n")
             try:
                 self._line(number, line)
-            except (ValueError, RecursionError, OverBudget) as error:
+            except (ValueError, TypeError, RecursionError, OverBudget) as error:
                 if number > 1 and not is_whole:
                     self._cut(line)
                     break
@@ -243,7 +239,7 @@ class _RecordingReader:
             self._of.stopped.append(NotRecorded("cut", "the file is cut: its last line is not whole"))
 
     def _line(self, number: int, line: bytes) -> None:
-        """Errors: ValueError, RecursionError."""
+        """Errors: ValueError, TypeError, RecursionError."""
         if not line.strip():
             return
         if number == 1:
@@ -253,7 +249,7 @@ class _RecordingReader:
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
-            raise _BadLine('must be a list that begins with a tag, such as ["c", …]')
+            raise Malformed('must be a list that begins with a tag, such as ["c", …]')
         take = self._tags.get(value[0])
         if take is not None:
             if value[0] in _SHAPES:
@@ -262,28 +258,14 @@ class _RecordingReader:
 
     def _problem(self, number: int, line: bytes, error: Exception) -> InputError:
         """Problem with a line, with its text."""
-        column = 1
-        if isinstance(error, json.JSONDecodeError):
-            column, message = error.colno, f"not valid JSON: {error.msg}"
-        elif isinstance(error, _BadLine | Malformed | OverBudget):
-            message = str(error)
-        elif isinstance(error, UnicodeDecodeError):
-            message = "not valid UTF-8"
-        else:
-            message = "lists are nested too deeply, or a number is too long"
-        what = "a recording of `dispatch-cli trace`: " if number == 1 else "a line of a recording: "
+        what = "a recording of `dispatch-cli trace`" if number == 1 else "a line of a recording"
+        reason = str(error) if isinstance(error, Malformed | OverBudget) else "it is not valid JSON, or has too little"
         text = line[: MAX_LINE * 4].decode("utf-8", "replace").rstrip("\n")[:MAX_LINE]
         hint = "record it again, or cut the file off before this line" if number > 1 else None
-        place = Span(self._file, number, min(column, MAX_LINE))
-        return InputError((Problem("bad-recording", f"not {what}{message}", place, text, hint),))
+        place = Span(self._file, number, 1)
+        return InputError((Problem("bad-recording", f"not {what}: {reason}", place, text, hint),))
 
     # The lines
-
-    def _operator(self, value: list[Any]) -> None:
-        _add(value, self._of.operators, value[2])
-
-    def _python_file(self, value: list[Any]) -> None:
-        _add(value, self._of.files, value[2])
 
     def _place(self, value: list[Any]) -> None:
         file = self._of.files[_index(value[2], self._of.files, "a file")]
@@ -303,8 +285,6 @@ class _RecordingReader:
         self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])
 
     def _call(self, value: list[Any]) -> None:
-        if len(value) < 8:
-            raise _BadLine("a call has 8 elements")
         _, signature, thread, depth, place, start, sequence, forward, *_ = value
         of = self._of
         _index(signature, of.signatures, "a signature")
@@ -313,34 +293,26 @@ class _RecordingReader:
             _index(place, of.places, "a place")
         if forward != NONE:
             _index(forward, of.threads, "a thread")
-        if type(depth) is not int or not 0 <= depth <= MAX_DEPTH:
-            raise _BadLine(f"the depth of a call is a number from 0 to {MAX_DEPTH}")
         _number(start, "a time")
-        if sequence != NONE:
-            _number(sequence, "a sequence number")
+        _number(sequence + 1, "a sequence number")
         stack = self._open[thread]
-        if depth > len(stack):
-            raise _BadLine(f"a call at depth {depth}, where {len(stack)} are open")
+        if _number(depth, "a depth") > min(len(stack), MAX_DEPTH):
+            raise Malformed(f"a call at depth {depth}, where {len(stack)} are open")
         del stack[depth:]  # they have ended; how is not recorded
         parent = stack[-1] if stack else NONE
         stack.append(len(of.calls))
         of.calls.begin(signature, thread, place, start, sequence, forward, parent)
 
     def _end_of_call(self, value: list[Any]) -> None:
-        if len(value) < 4:
-            raise _BadLine("the end of a call has 4 elements")
-        stack = self._open[_index(value[1], self._of.threads, "a thread")]
-        time = _number(value[2], "a time")
+        _, thread, time, raised, *nodes = value
+        stack = self._open[_index(thread, self._of.threads, "a thread")]
         if not stack:
-            raise _BadLine("a call ends, where none is open")
+            raise Malformed("a call ends, where none is open")
         call = stack.pop()
-        self._of.calls.end[call] = time
-        self._of.calls.raised[call] = _RAISED.get(value[3], NOT_KNOWN) if type(value[3]) is bool else NOT_KNOWN
-        nodes = value[4] if len(value) > 4 else []
-        if type(nodes) is not list:
-            raise _BadLine("the nodes that a call made are a list")
-        for node in nodes:
-            self._of.nodes.setdefault((value[1], _number(node, "a node")), call)
+        self._of.calls.end[call] = _number(time, "a time")
+        self._of.calls.raised[call] = _RAISED.get(raised, NOT_KNOWN)
+        for node in nodes[0] if nodes else ():
+            self._of.nodes.setdefault((thread, _number(node, "a node")), call)
 
     def _kernel(self, value: list[Any]) -> None:
         """Note a kernel of the innermost open call of its thread, at whose end the kernels are written, in order."""
@@ -402,9 +374,9 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 def _parsed(line: bytes) -> Any:
     """Errors: ValueError, RecursionError."""
     if len(line) > MAX_LINE_BYTES and not line.startswith(_STATE):
-        raise _BadLine(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
+        raise Malformed(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
     if len(line) >= MAX_STATE_BYTES:
-        raise _BadLine(f"the state is larger than {MAX_STATE_BYTES >> 20} MiB")
+        raise Malformed(f"the state is larger than {MAX_STATE_BYTES >> 20} MiB")
     return json.loads(line) if len(line) < _SMALL else parse_json(line, Budget(len(line)))
 
 
@@ -412,7 +384,7 @@ def _head(value: Any) -> Head:
     """The first line. Errors: ValueError."""
     version = value.get(HEAD, VERSION) if type(value) is dict else VERSION
     if version != VERSION or type(version) is not int:
-        raise _BadLine(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
+        raise Malformed(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
     _HEAD(value)
     given = {name: value[name] for name in Head._fields if name in value}
     return Head(**{**given, "argv": tuple(given.get("argv", ()))})
@@ -421,21 +393,21 @@ def _head(value: Any) -> Head:
 def _add(value: list[Any], table: list[Any], entry: object) -> None:
     """Add an entry to its table. Errors: ValueError for one that is not the next."""
     if value[1] != len(table):
-        raise _BadLine(f"the next entry {value[0]!r} must have the number {len(table)}")
+        raise Malformed(f"the next entry {value[0]!r} must have the number {len(table)}")
     if len(table) >= MAX_NAMES:
-        raise _BadLine(f"there are more than {MAX_NAMES:,} entries {value[0]!r}")
+        raise Malformed(f"there are more than {MAX_NAMES:,} entries {value[0]!r}")
     table.append(entry)
 
 
 def _index(value: Any, table: list[Any], what: str) -> int:
     """Errors: ValueError for what is no number of an entry."""
     if type(value) is not int or not 0 <= value < len(table):
-        raise _BadLine(f"{what} must be the number of an entry before this line, not {str(value)[:20]!r}")
+        raise Malformed(f"{what} must be the number of an entry before this line, not {str(value)[:20]!r}")
     return value
 
 
 def _number(value: Any, what: str) -> int:
     """Errors: ValueError for what is no number from 0."""
     if type(value) is not int or not 0 <= value < MAX_NUMBER:
-        raise _BadLine(f"{what} must be a number from 0, not {str(value)[:20]!r}")
+        raise Malformed(f"{what} must be a number from 0, not {str(value)[:20]!r}")
     return value

@@ -76,7 +76,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "true as a number": (["c", True, 0, 0, -1, 5, -1, -1], "a signature must be the number of an entry"),
     "too deep": (["c", 0, 0, 5, -1, 5, -1, -1], "at depth 5, where 0 are open"),
     "a time of long ago": (["c", 0, 0, 0, -1, -5, -1, -1], "a time must be a number from 0"),
-    "too short": (["c", 0], "has 8 elements"),
+    "too short": (["c", 0], "or has too little"),
     "an end of nothing": (["e", 0, 5, False], "where none is open"),
     "a wrapper that is none": (["s", 1, {**signature(), "tensors": [[1, "wrapped", 1, [1]]]}], "tensors[0]"),
     "keys of 65 bits": (["s", 1, {**signature(), "keys": [1 << 64, 0]}], "keys[0]"),

@@ -73,7 +73,7 @@ def _contexts(view: TraceView, explained: Explained, number: int) -> Iterator[st
         return
     if thread.inference:
         yield ContextKind.INFERENCE_MODE.value
-    elif not explained.grad_mode:
+    elif not thread.gradients:
         yield ContextKind.NO_GRAD.value
     yield from (layer.kind.value for layer in thread.layers)
     names = mode_names(view.recording.signatures[number])

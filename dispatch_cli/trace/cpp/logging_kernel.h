@@ -10,7 +10,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <unordered_map>
 #include <vector>
 
@@ -58,14 +57,14 @@ struct ThreadLog {
   std::optional<c10::OperatorName> announced;  // by RecordFunction, which sees calls and no redispatches
   const void* function = nullptr;              // the RecordFunction that announced it
   const void* ended = nullptr;                 // the one of the last call whose first kernel has ended
-  std::string kernels;                         // that ran in it
+  std::vector<std::string> kernels;            // that ran in it
 };
 
 inline thread_local ThreadLog here;
 
-// A kernel and those that it redispatches to in turn, each a line. What it calls is a call of its own.
-inline void note_chain(std::ostream& out, const Node& node) {
-  out << "\"" << *node.slot << "\"," << node.keyset << "," << (node.raised ? "true" : "false") << "\n";
+// A kernel and those that it redispatches to in turn, as JSON. What it calls is a call of its own.
+inline void note_chain(std::vector<std::string>& out, const Node& node) {
+  add(out.emplace_back(), Quoted{*node.slot}, ',', node.keyset, ',', node.raised);
   for (const auto& next : node.continuations) {
     if (!next->called) return note_chain(out, *next);
   }
@@ -97,10 +96,9 @@ class LoggingKernel final : public c10::OperatorKernel {
       here.announced.reset();
       if (is_seen) logged.observer->ends(kept, *node);
       if (announced) {
-        std::ostringstream out;
-        note_chain(out, *node);
         here.ended = function;
-        here.kernels = out.str();
+        here.kernels.clear();
+        note_chain(here.kernels, *node);
       }
       if (same && (!node->called || parent->continuations.size() < MOST_CALLS)) {
         parent->continuations.push_back(std::move(node));

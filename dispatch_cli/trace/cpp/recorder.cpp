@@ -395,7 +395,10 @@ class Recorder final : public c10::OpRegistrationListener {
       const OpenCall call = thread.open.back();
       thread.open.pop_back();
       is_last = is_it(call);
-      if (is_last && here.ended == &function) add_kernels(text, thread.number);
+      if (is_last && here.ended == &function) {
+        here.ended = nullptr;
+        for (const auto& kernel : here.kernels) add(text, "[\"k\",", thread.number, ',', kernel, "]\n");
+      }
       const bool raised = std::uncaught_exceptions() > call.exceptions;
       add(text, "[\"e\",", thread.number, ',', now(), ',', is_last ? (raised ? "true" : "false") : "null");
       if (is_last) add_nodes(text, function, call.next);
@@ -479,14 +482,6 @@ class Recorder final : public c10::OpRegistrationListener {
       comma = ",";
     }
     if (!nodes.empty()) out += ']';
-  }
-
-  static void add_kernels(std::string& out, int64_t thread) {
-    here.ended = nullptr;
-    size_t begin = 0;
-    for (size_t end; (end = here.kernels.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      add(out, "[\"k\",", thread, ',', std::string_view(here.kernels).substr(begin, end - begin), "]\n");
-    }
   }
 
   // The number of the operator that has its schema there, and its arguments.

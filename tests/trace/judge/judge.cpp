@@ -5,6 +5,7 @@
 #include "recorder.cpp"
 
 #include <fstream>
+#include <sstream>
 
 namespace dispatch_cli {
 
