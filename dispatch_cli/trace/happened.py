@@ -29,10 +29,10 @@ class Difference(NamedTuple):
     predicted: str | None
 
 
-def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
+def difference(explained: Explained, ran: Sequence[Ran], is_inside: bool) -> Difference | None:
     """The first difference of what ran from what is predicted; None without one, and where nothing is predicted.
 
-    What a kernel calls again is a call of its own, which is compared by itself.
+    What a kernel calls again is a call of its own, which is compared by itself. is_inside: there is such a call.
     """
     if explained.call is None or not ran:
         return None
@@ -44,6 +44,8 @@ def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
         return Difference(len(ran), None, slot_of(predicted[len(ran)]))
     if len(ran) > len(predicted):
         return Difference(len(predicted), ran[len(predicted)].slot, None)
+    if len(explained.own_hops) < len(explained.hops) and not is_inside and not ran[-1].raised:
+        return Difference(len(ran), None, slot_of(explained.hops[len(explained.own_hops)]))
     return None
 
 
@@ -102,7 +104,7 @@ class Happened:
         if number is None:
             number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
             explained = self._explainer.of_signature(signature)
-            differs = difference(explained, ran)
+            differs = difference(explained, ran, inside != NONE)
             if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
                 differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
             self._differences.append(differs)

@@ -156,6 +156,14 @@ def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) ->
             assert answer(str(tmp_path / "f.trace"))["counts"]["different"] == 1
 
 
+def test_a_kernel_that_does_not_call_its_operator_again(tmp_path: Path) -> None:
+    """As the kernel of mm for autocast is predicted to do."""
+    writer = Writer()
+    ran = (("AutocastCPU", 618475356161),)
+    writer.call("aten::mm", excluded=("-AutocastCPU",), tensors=(PLAIN, PLAIN), kernels=ran)
+    assert ("different", "aten::mm", "", 1) in findings_of(writer, tmp_path)
+
+
 def _own(kernels: list[Any]) -> Iterator[Any]:
     """The kernels up to one that calls the operator again."""
     for kernel in kernels:
