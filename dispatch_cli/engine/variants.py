@@ -158,10 +158,10 @@ def _family(units: Mapping[str, Counter[Condition]], chosen: Mapping[str, str], 
             is_sample = False
             break
 
-    def registrations(case: ConditionCase) -> int:
-        return sum(compress(weights.values(), case.values))
+    def rank(case: ConditionCase) -> tuple[int, tuple[bool, ...]]:
+        return sum(compress(weights.values(), case.values)), case.values  # of equal ones, that of the first condition
 
-    ordered = sorted(cases.values(), key=registrations, reverse=True)
+    ordered = sorted(cases.values(), key=rank, reverse=True)
     is_cut = is_sample or len(ordered) > MOST_CASES or any(group.is_partial for group in groups)
     return Family(tuple(units), conditions, tuple(ordered[:MOST_CASES]), is_cut)
 

@@ -6,6 +6,8 @@ import itertools
 import random
 from collections.abc import Mapping
 
+import pytest
+
 from dispatch_cli.api import run_declarations, run_variant
 from dispatch_cli.engine.variants import MOST_CASES, Variants, case_of
 from dispatch_cli.model.conditions.condition import Condition, atoms, parse_condition, value
@@ -72,6 +74,12 @@ def test_the_first_variant_has_the_branch_with_the_most_registrations() -> None:
     variants = Variants(declared(less + more), {})
     assert variants.default.known == {"defined(A)": False}
     assert Variants(declared(less + more), {"A": "1"}).default.known == {"defined(A)": True}
+
+
+@pytest.mark.parametrize(("first", "second"), [("B", "not B"), ("not B", "B")])
+def test_of_equal_branches_the_first_is_shown(first: str, second: str) -> None:
+    variants = Variants(declared([step("m::a", "CPU", first), step("m::a", "CPU", second)]), {})
+    assert variants.default.known == {"B": first == "B"}
 
 
 def test_branches_that_exclude_each_other_are_never_loaded_together() -> None:
