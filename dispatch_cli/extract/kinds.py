@@ -42,7 +42,7 @@ _TELLING = frozenset({"backend", "cpp_namespace", "supported", "full_codegen"})
 HEAD_BYTES = 1 << 16
 """Bytes by which a file of YAML or JSON is recognised."""
 _COMPILED = frozenset(
-    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".mu", ".mlu", ".sycl"}
+    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".mm", ".mu", ".mlu", ".sycl"}
 )
 _HEADERS = frozenset(
     {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".muh", ".mluh"}
@@ -66,9 +66,6 @@ _CPP_TEXT = re.compile(
     r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
 )
 _PYTHON_TEXT = re.compile(r"\A#![^\n]*\bpython|^(?:import|from)[ \t]+[A-Za-z_.]+", re.M)
-_OBJECTIVE_C = re.compile(
-    r"^[ \t]*(?:#[ \t]*(?:import|include|define|if)|@(?:interface|implementation|import)\b|//)", re.M
-)
 
 
 def is_native_functions(text: str) -> bool:
@@ -161,7 +158,7 @@ def kind_in_directory(name: str, text: str) -> SourceKind | None:
     """Kind of a file in a directory; None for one that is of no concern. text: its beginning, for YAML and JSON."""
     suffix = suffix_of(name)
     if suffix in _COMPILED or suffix in _HEADERS:
-        return SourceKind.CPP if suffix != ".m" or _OBJECTIVE_C.search(text) is not None else None
+        return SourceKind.CPP
     if suffix in _PYTHON:
         return SourceKind.PYTHON
     if suffix in _DATA:

@@ -50,23 +50,19 @@ class IgnoreRule(NamedTuple):
     """A pattern of an ignore file.
 
     parts: for each part of a path what it must match, None for ``**``. negated: what matches is not left out.
-    folders_only: it is about folders. anywhere: it is about names at any depth. name: the name of all that it is about,
-    where the pattern ends with one.
+    folders_only: it is about folders. name: the name of all that it is about, where the pattern ends with one.
     """
 
     parts: tuple[Matcher | None, ...]
     negated: bool
     folders_only: bool
-    anywhere: bool
     name: str | None
 
     def matches(self, path: Sequence[str], is_folder: bool) -> bool:
         """True if it is about a path, which is given by its parts below the pattern's own folder."""
-        if self.folders_only and not is_folder:
-            return False
-        if self.anywhere:
-            (only,) = self.parts
-            return only is None or bool(only(path[-1]))
+        last = self.parts[-1]
+        if (self.folders_only and not is_folder) or not (last is None or last(path[-1])):
+            return False  # of most paths, that is all there is to do
         return _match(self.parts, path)
 
 
@@ -100,10 +96,10 @@ def parse_rule(line: str) -> IgnoreRule | None:
     text = text[:-1] if folders_only else text
     if not text or len(text) > MAX_PATTERN:
         return None
-    parts = text.removeprefix("/").split("/")
-    matchers = tuple(_ANY_FOLDERS if part == "**" and "/" in text else _matcher(part) for part in parts)
+    parts = text.removeprefix("/").split("/") if "/" in text else ["**", text]
+    matchers = tuple(_ANY_FOLDERS if part == "**" and len(parts) > 1 else _matcher(part) for part in parts)
     name = None if _SIGNS.search(parts[-1]) else parts[-1]
-    return IgnoreRule(matchers, negated, folders_only, "/" not in text, name)
+    return IgnoreRule(matchers, negated, folders_only, name)
 
 
 @lru_cache(maxsize=4096)

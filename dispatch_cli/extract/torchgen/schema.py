@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 _OPERATORS = ("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or")
@@ -101,47 +103,35 @@ class NativeArgument(NamedTuple):
         return f"{written} {self.name}" + ("" if self.default is None else f"={self.default}")
 
 
+@dataclass(eq=False)
 class NativeSchema:
     """A schema of ``native_functions.yaml``, without namespace (``FunctionSchema``).
 
     positional, keyword, out: the arguments, in order; *out* are the mutable ones among those that are given by name.
-    self_index: where ``self`` is among the positional arguments; -1 where it is not. kind: as ``FunctionSchema.kind``.
+    text: as it was read.
     """
 
-    __slots__ = ("_signatures", "_text", "keyword", "kind", "name", "out", "positional", "returns", "self_index")
+    name: NativeName
+    positional: Sequence[NativeArgument]
+    keyword: Sequence[NativeArgument]
+    out: Sequence[NativeArgument]
+    returns: Sequence[NativeArgument]
+    text: str | None = None
 
-    def __init__(
-        self,
-        name: NativeName,
-        positional: Sequence[NativeArgument],
-        keyword: Sequence[NativeArgument],
-        out: Sequence[NativeArgument],
-        returns: Sequence[NativeArgument],
-        text: str | None = None,
-    ) -> None:
-        self.name = name
-        self.positional = positional
-        self.keyword = keyword
-        self.out = out
-        self.returns = returns
-        self._text = text
-        self._signatures: dict[tuple[str, bool], str] = {}
-        self.self_index = -1
-        for index, argument in enumerate(positional):
-            if argument.name == "self":
-                self.self_index = index
-                break
-        self.kind = self._kind()
+    @cached_property
+    def self_index(self) -> int:
+        """Index of ``self`` among the positional arguments; -1 if it is none of them."""
+        return next((index for index, argument in enumerate(self.positional) if argument.name == "self"), -1)
 
     def __str__(self) -> str:
-        if self._text is None:
+        if self.text is None:
             pieces = [str(argument) for argument in self.positional]
             if self.keyword or self.out:
                 pieces += ["*", *map(str, self.keyword), *map(str, self.out)]
             returns = ", ".join(map(str, self.returns))
             returned = returns if len(self.returns) == 1 else f"({returns})"
-            self._text = f"{self.name}({', '.join(pieces)}) -> {returned}"
-        return self._text
+            self.text = f"{self.name}({', '.join(pieces)}) -> {returned}"
+        return self.text
 
     @property
     def options_index(self) -> int:
@@ -155,7 +145,9 @@ class NativeSchema:
                 return index
         return -1
 
-    def _kind(self) -> SchemaKind:
+    @cached_property
+    def kind(self) -> SchemaKind:
+        """As ``FunctionSchema.kind``."""
         if self.name.inplace:
             return SchemaKind.INPLACE
         if self.out:
@@ -175,12 +167,12 @@ class NativeSchema:
     def arguments(self) -> Iterable[NativeArgument]:
         return (*self.positional, *self.keyword, *self.out)
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Text that is equal for all forms of one function (``FunctionSchema.signature``)."""
         return self._signature(self.name.base, True)
 
-    @property
+    @cached_property
     def signature_without_defaults(self) -> str:
         """The signature without defaults of arguments."""
         return self._signature(self.name.base, False)
@@ -196,18 +188,13 @@ class NativeSchema:
         return self.signature
 
     def _signature(self, base: str, defaults: bool) -> str:
-        known = self._signatures.get((base, defaults))
-        if known is not None:
-            return known
         positional = [_plain(argument, defaults) for argument in self.positional]
         keyword = [_plain(argument, defaults) for argument in self.without_options()]
         if self.name.base == "bernoulli" and self.name.overload == "p":
             positional = ["float p=0.5" if text.startswith("float p") else text for text in positional]
         returns = [argument.type for argument in self.returns] + [argument.type for argument in self.written()]
         dunder = "__" if self.name.dunder else ""
-        text = f"{dunder}{base}({', '.join(positional)}|{', '.join(keyword)}){', '.join(returns)}"
-        self._signatures[base, defaults] = text
-        return text
+        return f"{dunder}{base}({', '.join(positional)}|{', '.join(keyword)}){', '.join(returns)}"
 
     def without_options(self) -> Sequence[NativeArgument]:
         """The arguments that are given by name, without those of ``TensorOptions``."""
