@@ -9,6 +9,7 @@ each choice of files is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -131,8 +132,8 @@ class _Rivalry:
 
     def __init__(self, together: LoadedTogether, surely: set[tuple[str, _Claim]]) -> None:
         self._together = together
+        self._is_known = cache(together.is_known)
         self._surely = surely
-        self._known: dict[Pair, bool] = {}
         self._parts: dict[str, set[str]] = {}
         self.pairs: dict[Pair, set[_Claim]] = {}
         self.rivals: dict[str, set[str]] = {}
@@ -156,14 +157,8 @@ class _Rivalry:
         if not contradict:
             return False
         if {(first, claim), (other, claim)} <= self._surely:
-            return not self._is_together(first, other)
+            return not self._is_known(first, other)
         return not self._together.are_named(first, other)
-
-    def _is_together(self, first: str, other: str) -> bool:
-        pair = (first, other)
-        if pair not in self._known:
-            self._known[pair] = self._together.is_known(first, other)
-        return self._known[pair]
 
     def _note(self, first: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> None:
         part = self._parts.get(first, {first}) | self._parts.get(other, {other})

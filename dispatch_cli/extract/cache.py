@@ -30,7 +30,7 @@ MAX_ENTRY = 16 << 20
 MAX_UNPACKED = 48 << 20
 """Bytes of an entry when it is unpacked."""
 MAX_FOLDER = 256 << 20
-"""Bytes of all entries. The oldest are removed."""
+"""Bytes of all entries. Where there would be more, all are removed."""
 _NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
 VARIABLE = "DISPATCH_CLI_CACHE_DIR"
 """The folder of the cache, instead of the one of the user; `NO_CACHE` for none."""
@@ -128,12 +128,9 @@ class Cache:
         try:
             unpacker = zlib.decompressobj()
             text = unpacker.decompress(read_own(path, MAX_ENTRY), MAX_UNPACKED)
-            content = parse_json(text, Budget(len(text))) if unpacker.eof else None
+            return parse_json(text, Budget(len(text))) if unpacker.eof else None
         except (OSError, ValueError, zlib.error, RecursionError, OverBudget):
             return None
-        with suppress(OSError):
-            os.utime(path, follow_symlinks=False)
-        return content
 
     def put(self, key: str, value: Any) -> None:
         """Keep what JSON can express."""
@@ -144,21 +141,15 @@ class Cache:
         with suppress(OSError):
             self._folder.mkdir(0o700, parents=True, exist_ok=True)
             if is_own_folder(self._folder):
-                self._remove_oldest(len(packed))
+                self._make_room(len(packed))
                 _write(self._folder / f"{key}.json.z", packed)
 
-    def _remove_oldest(self, needed: int) -> None:
+    def _make_room(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
-            files = [
-                (entry.stat(follow_symlinks=False), entry.path) for entry in entries if _NAME.fullmatch(entry.name)
-            ]
-        files = [(status, path) for status, path in files if stat.S_ISREG(status.st_mode)]
-        size = sum(status.st_size for status, _ in files) + needed
-        for status, path in sorted(files, key=lambda entry: entry[0].st_mtime):
-            if size <= MAX_FOLDER:
-                break
-            Path(path).unlink(missing_ok=True)
-            size -= status.st_size
+            files = [entry for entry in entries if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)]
+        if sum(entry.stat(follow_symlinks=False).st_size for entry in files) + needed > MAX_FOLDER:
+            for entry in files:
+                Path(entry.path).unlink(missing_ok=True)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -97,22 +97,20 @@ class ExtensionNames:
         for folder in paths.above(paths.folder_of(file)):
             if folder not in self._texts:
                 files = {name: paths.join(folder, name) for name in _PACKAGE_FILES}
-                there = {name: self._package_text(file) for name, file in files.items() if self._sources.is_there(file)}
+                there = {
+                    name: self._text(file, project_folder(file))
+                    for name, file in files.items()
+                    if self._sources.is_there(file)
+                }
                 self._texts[folder] = there
             if self._texts[folder]:
                 return folder, self._texts[folder]
         return self._top, {}
 
-    def _package_text(self, file: str) -> str:
-        """The text of a file that no one named; nothing where it leads out of its project."""
+    def _text(self, file: str, within: str | None = None) -> str:
+        """The text of a file; nothing where it cannot be read, or leads out of a folder."""
         try:
-            check_inside(file, project_folder(file))
-        except SourceError:
-            return ""
-        return self._text(file)
-
-    def _text(self, file: str) -> str:
-        try:
+            check_inside(file, within)
             return self._sources.read(file)
         except SourceError:
             return ""
