@@ -107,13 +107,20 @@ class NativeFunction:
 class FunctionReader:
     """Reads the entries of a file.
 
-    keys: all that ``dispatch`` of them names. problems: what is not understood.
+    keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
     """
 
     def __init__(self) -> None:
         self._schemas = SchemaReader()
         self.keys: set[str] = set()
+        self.bare: list[Scalar] = []
         self.problems: list[EntryProblem] = []
+
+    def finish(self) -> None:
+        """Note, once for all entries, that those of another dialect name functions without their schemas."""
+        if self.bare:
+            more = f", and of {len(self.bare) - 1} more entries," if len(self.bare) > 1 else ""
+            self._problem(self.bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")
 
     def read(self, entry: Node) -> NativeFunction | None:
         """The function of an entry; None where torchgen would not take it."""
@@ -139,6 +146,9 @@ class FunctionReader:
             self._problem(entry.pairs[0][0] if entry.pairs else entry, "the entry has no func: with a schema")
             return None
         text = func[1].text
+        if "(" not in text:
+            self.bare.append(func[1])
+            return None
         head, separator, rest = text.partition("(")
         namespace, colons, name = head.rpartition("::")
         try:

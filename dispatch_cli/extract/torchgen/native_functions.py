@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from dispatch_cli.declarations.tree import Node
+from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
@@ -227,7 +227,7 @@ class NativeFunctions(NamedTuple):
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them
-    kernels of that backend. problems: what is not understood.
+    kernels of that backend. problems: what is not understood. bare: names of operators without schemas.
     """
 
     functions: list[NativeFunction]
@@ -236,12 +236,14 @@ class NativeFunctions(NamedTuple):
     rules: VersionRules
     outside: bool
     problems: list[EntryProblem]
+    bare: list[Scalar]
 
 
 def read_native_functions(entries: Iterable[Node]) -> NativeFunctions:
     """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
     reader = FunctionReader()
     functions = [function for entry in entries if (function := reader.read(entry)) is not None]
+    reader.finish()
     functions = _each_once(functions, reader.problems)
     groups, twice = group(functions)
     for function in twice:
@@ -251,7 +253,7 @@ def read_native_functions(entries: Iterable[Node]) -> NativeFunctions:
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
     outside = bool(reader.keys) and all(keys.codegen_backend(key) is not None for key in reader.keys)
-    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems)
+    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
 
 
 def _each_once(functions: Iterable[NativeFunction], problems: list[EntryProblem]) -> list[NativeFunction]:

@@ -9,7 +9,7 @@ from itertools import chain
 from dispatch_cli.declarations import tree, yaml_reader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import Source, SourceError
-from dispatch_cli.declarations.tree import Node, kind_of
+from dispatch_cli.declarations.tree import Node, Scalar, kind_of
 from dispatch_cli.extract.sources import Sources, nearest
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.backend_yaml import (
@@ -39,6 +39,7 @@ from dispatch_cli.model.sources.extracted import (
     Extraction,
     NotUnderstood,
     SourceKind,
+    Unknown,
 )
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
@@ -49,6 +50,7 @@ _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
+_DIALECT = Unknown("that of a dialect of native_functions.yaml")
 _BOUNDS = frozenset(("too-large", "too-deep"))
 """Codes of problems where a bound of ours ended the reading of a file."""
 _OF_PYTORCH = "empty.memory_format"
@@ -234,6 +236,19 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
         self._found += self._items(read, derivatives, name, derivatives_name or name)
+        self._found += self._of_dialect(name, read.bare)
+
+    def _of_dialect(self, file: str, names: Sequence[Scalar]) -> Iterator[Extracted]:
+        """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""
+        known = self._operators_of_pytorch() if names else None
+        new = [name for name in names if known is not None and name.text not in known.by_name]
+        if new:
+            place = Span(file, new[0].line, new[0].column)
+            block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, place, self._sources.settings(file).when)
+            yield block
+            for name in new:
+                span = Span(file, name.line, name.column)
+                yield ExtractedDefinition(block, name.text, None, span)
 
     def _items(
         self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
