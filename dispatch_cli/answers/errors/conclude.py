@@ -332,7 +332,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if not is_told:
         return None
     if (case.factory or creates) and backend != "CPU":
-        return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
+        return NOT_BUILT if backend in IN_BUILDS else "not-written" if case.is_renamed else "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
         if case.kernels is not None:
             return None if case.here else "not-written"
@@ -398,6 +398,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         yield "autocast", _type(case, case.key.removeprefix("Autocast"))
     yield from (("device", _device(case, backend)), ("backend", backend))
     of_call = is_backend and not case.makes
+    below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     others = kind == NO_KERNEL and is_dense and case.backend not in ("CPU", META) and case.pytorchs and not case.makes
     conditions = {
         **dict.fromkeys((kind.replace("-", "_") for kind in kinds), True),
@@ -414,7 +415,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
         "quantized": of_call and functionality == QUANTIZED,
         "quantized_on_cuda": case.key == "QuantizedCUDA",
-        "nested": of_call and functionality == NESTED,
+        "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE and not case.factory,
         "compressed": case.makes and functionality == CSR,
@@ -422,7 +423,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "dense_there": DENSE in there,
         "quantized_there": QUANTIZED in there,
         "at_meta": case.key == META,
-        "at_autograd": case.key in case.universe.covered_by(AUTOGRAD) and kind != NO_AUTOGRAD,
+        "at_autograd": case.key in case.universe.covered_by(AUTOGRAD) and kind != NO_AUTOGRAD and below,
         "cut": case.kernels is None and kind == NO_KERNEL and is_backend,
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)

@@ -134,7 +134,11 @@ def find_errors(text: str) -> list[ErrorText]:
         # a general sentence is that of the exception around another, or of the error that ended the program
         errors = [*known, *(of_end if all(MESSAGES[error.kind].general for error in of_end) else ())]
     causes = _NOT_LOADED if {error.kind for error in of_end} == {"not-defined"} else frozenset()
-    return sorted(errors, key=lambda error: (is_warning(error), error.earlier and error.kind not in causes))
+    # the class of an exception tells less than what it says
+    return sorted(
+        errors,
+        key=lambda error: (is_warning(error), error.earlier and error.kind not in causes, "by_class" in error.names),
+    )
 
 
 def _names(errors: list[ErrorText]) -> list[tuple[object, ...]]:

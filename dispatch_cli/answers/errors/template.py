@@ -36,6 +36,9 @@ _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    "dotted_op": r"(?P<namespace>\w{1,60})\.(?P<name>\w{1,100})",
+    "overload": r"(?P<overload>\w{1,60})",
+    "its_namespace": r"(?P<namespace>\w{1,60})\.(?P=name)\b",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
@@ -82,6 +85,7 @@ HOLES = {
     "is_device": r"is_(?P<device>cuda|cpu)",
     "cuda_device": r"(?P<device>CUDA)",
     "type": r"(?P<type>[^'\n]{1,80})",
+    "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
     "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
@@ -124,7 +128,7 @@ HOLES = {
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
-    r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300})",
+    r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
     "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
     # the class of an operator's formula: namespace, name and overload can be told apart where none has an underscore

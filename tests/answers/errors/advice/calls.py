@@ -114,7 +114,6 @@ def function_of_a_newer_release(advice):
         getattr(torch.library, name)
 
 
-untried("bad-registration", "If it is an assertion", "needs C++")
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
 untried("no-derivative", "A newer PyTorch, or a newer release of its package", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
@@ -301,3 +300,20 @@ class RefusingTensor(torch.Tensor):
 def minus_of_a_faulty_class(advice):
     x = torch.ones(2) if advice else torch.ones(2).as_subclass(RefusingTensor)
     assert (x - x).sum() == 0
+
+
+@tries("wrong-arguments", "needs a `__new__`: `return x.as_subclass(cls)`")
+def subclass_with_a_name(advice):
+    class Named(torch.Tensor):
+        def __init__(self, x, name):
+            self.label = name
+
+    if advice:
+        Named.__new__ = lambda cls, x, name: x.as_subclass(cls)
+    assert Named(ONE, "x").label == "x"
+
+
+@tries("mixed-dtypes", "Dequantize the tensor, `x.dequantize()`")
+def quantized_tensor_in_a_layer(advice):
+    x = torch.quantize_per_tensor(torch.ones(1, 2), 1.0, 0, torch.quint8)
+    torch.nn.Linear(2, 2)(x.dequantize() if advice else x)

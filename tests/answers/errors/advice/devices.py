@@ -64,7 +64,7 @@ untried("mixed-devices", "Under FakeTensorMode, create the module on the device"
 @tries(
     "no-device-module",
     "Call torch.utils.rename_privateuse1_backend('name')",
-    "import it before you create a tensor",
+    "import it before, such as",
 )
 def backend_without_a_module(advice):
     backend_without_a_module.kept = library = torch.library.Library("aten", "IMPL")

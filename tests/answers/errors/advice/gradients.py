@@ -448,3 +448,21 @@ def factor_detached_before_the_backward(advice):
 
 
 untried("no-derivative", "use torch.no_grad(), or `x.detach()`", "as `x.detach()` alone, which is tried")
+
+
+def power(scale):
+    f = clone_op()
+    f.register_autograd(lambda ctx, g: g * scale)
+    return f
+
+
+@tries("wrong-gradients", "Pass tensors of float64")
+def gradient_checked_in_single_precision(advice):
+    x = torch.tensor([100.0, 200.0], dtype=torch.float64 if advice else torch.float32).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: x * x, (x,), eps=1e-3 if advice else 1e-6)
+
+
+@tries("wrong-gradients", "Else the formula is wrong")
+def gradient_that_is_wrong(advice):
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(power(1 if advice else 2), (x,))

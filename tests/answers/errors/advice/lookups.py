@@ -1,8 +1,10 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
 import argparse
+import contextlib
 import io
 import tempfile
+import types
 
 import torch
 from torch.library import Library
@@ -140,3 +142,19 @@ untried("undefined-symbol", "MKL 2024.1 took it away", OTHER_BUILD)
 untried("undefined-symbol", "Leave LD_LIBRARY_PATH out", OTHER_BUILD)
 untried("undefined-symbol", "On Windows and macOS int64_t is not long", "needs Windows")
 untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")
+
+
+@tries("no-api", "in your own: `torch._register_device_module(", since="2.13")
+def device_without_a_module(advice):
+    torch.utils.rename_privateuse1_backend("mine")
+    if advice:
+        torch._register_device_module("mine", types.ModuleType("mine"))
+    with contextlib.suppress(RuntimeError):  # it has no kernels
+        ONE.to("mine")
+
+
+@tries("no-library-file", "There is no such file: check the path", since="2.13")
+def library_at_another_path(advice):
+    with tempfile.TemporaryDirectory() as folder:
+        path = torch.__file__.replace("__init__.py", "lib/libc10.so") if advice else f"{folder}/libmine.so"
+        torch.ops.load_library(path)

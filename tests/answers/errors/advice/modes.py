@@ -115,3 +115,45 @@ def operator_without_a_strategy(advice):
 
     y = DTensor.from_local(op(x.to_local()), where, [Replicate()]) if "to_local" in advice else op(x)
     assert y.sum().to_local() == 8
+
+
+@tries("not-captured", "A function takes what it is called with", since="2.13")
+def condition_with_too_few_operands(advice):
+    operands = (ONE, ONE) if advice else (ONE,)
+    assert torch.cond(torch.tensor(True), lambda x, y: x + y, lambda x, y: x - y, operands).sum() == 8
+
+
+@tries("not-captured", "of the same sizes and dtypes as those of the other branch", since="2.13")
+def loop_of_growing_tensors(advice):
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def body(i, x):
+        return i + 1, x + 1 if advice else torch.cat([x, x])
+
+    assert while_loop(lambda i, x: i < 3, body, (torch.tensor(0), torch.ones(2)))[1].sum() == 8
+
+
+@tries("no-subclass", "In a kernel at Autograd, call it under")
+def kernel_that_calls_itself(advice):
+    def kernel(x):
+        with torch._C._AutoDispatchBelowAutograd() if advice else ExitStack():
+            return torch.ops.t.f(x)
+
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1, Autograd=kernel)
+    assert op(ONE).sum() == 8
+
+
+@tries("no-subclass", "call `func` with the tensors that the arguments contain")
+def method_that_calls_itself(advice):
+    class Wrapper(torch.Tensor):
+        @staticmethod
+        def __new__(cls, x):
+            wrapper = torch.Tensor._make_wrapper_subclass(cls, x.shape)
+            wrapper.x = x
+            return wrapper
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*[arg.x if advice and isinstance(arg, cls) else arg for arg in args], **(kwargs or {}))
+
+    assert torch.neg(Wrapper(ONE)).sum() == -4

@@ -39,7 +39,7 @@ def mutable_operation_traced(advice):
     Checked().trace(make_fx(functionalize(f) if "Trace" in advice else f)(ONE))
 
 
-@tries("other-text", "leave `fullgraph=True` out", "Make a function of a compiled extension an operator")
+@tries("other-text", "leave `fullgraph=True` out", "Make a compiled function an operator")
 def function_of_an_extension(advice):
     warnings.simplefilter("ignore")  # of the break in the graph
     f = time.perf_counter
@@ -107,7 +107,7 @@ def quantized_tensor_made_fake(advice):
     FakeTensorMode().from_tensor(q.dequantize() if advice else q)
 
 
-untried("other-text", "Compile with `backend='eager'`", "a diagnosis")
+untried("other-text", "Try `backend='eager'`", "a diagnosis")
 untried("changed-in-place", "set_detect_anomaly(True)", "a diagnosis")
 
 

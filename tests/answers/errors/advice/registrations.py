@@ -133,7 +133,7 @@ def result_that_no_schema_has(advice):
     assert f(ONE)[1] == 2
 
 
-@tries("bad-registration", "If the text speaks of mutates_args")
+@tries("bad-registration", "Name in mutates_args the tensors")
 def mutated_argument_that_is_no_tensor(advice):
     @custom_op("t::f", mutates_args=("x",) if advice else ("n",))
     def f(x: torch.Tensor, n: int) -> None:
@@ -271,3 +271,45 @@ def fake_implementation_with_too_few_parameters(advice):
     torch.library.register_fake("t::f")((lambda x, n: x.clone()) if "give" in advice else (lambda x: x.clone()))
     call = torch.compiler.disable(op) if "disable" in advice else op
     assert torch.compile(lambda x: call(x, 1) * 2, backend="eager", fullgraph=not advice)(ONE).sum() == 16
+
+
+@tries("bad-registration", "no tuple, dict, `self` or `*xs`", since="2.13")
+def any_number_of_arguments(advice):
+    def add(xs: list[torch.Tensor]) -> torch.Tensor:
+        return sum(xs)
+
+    def add_any(*xs: torch.Tensor) -> torch.Tensor:
+        return sum(xs)
+
+    assert custom_op("t::f", add if advice else add_any, mutates_args=())([ONE, ONE]).sum() == 8
+
+
+@tries("bad-registration", "A default may be None, but no tensor", since="2.13")
+def tensor_as_a_default(advice):
+    def shift(x: torch.Tensor, w: torch.Tensor | None = None if advice else ONE) -> torch.Tensor:
+        return x + (1 if w is None else w)
+
+    assert custom_op("t::f", shift, mutates_args=())(ONE).sum() == 8
+
+
+@tries("bad-registration", "no tuple, dict, `self` or `*xs`")
+def method_as_an_operator(advice):
+    def shift(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    def shift_of(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    f = custom_op("t::f", shift if advice else shift_of, mutates_args=())
+    assert type("Shift", (), {"call": lambda self, x: f(x)})().call(ONE).sum() == 8
+
+
+@tries("wrong-mutation", "`torch.tensor(n)` for a number")
+def kernel_that_returns_a_number(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: torch.tensor(2.0) if advice else 2.0)
+    assert op(ONE) == 2
+
+
+@tries("bad-registration", "`def` is for TORCH_LIBRARY")
+def definition_in_a_block_of_kernels(advice):
+    raw("FRAGMENT" if advice else "IMPL", "t", "" if advice else "CPU").def_("f(Tensor x) -> Tensor")

@@ -59,20 +59,6 @@ def memory_of_a_transposed_tensor(advice):
     rows(x.contiguous() if advice else x, torch.tensor([0, 1]), torch.tensor([0]))
 
 
-@tries("under-vmap", "Choose `vmap(f, randomness='different')`", "or call the operator outside")
-def same_random_numbers_of_a_batch(advice):
-    torch.func.vmap(torch.bernoulli, randomness="different" if advice else "same")(torch.ones(3))
-    torch.bernoulli(torch.ones(3))
-
-
-@tries("under-vmap", "Use an operator that returns its result", "or choose `randomness='same'`")
-def other_random_numbers_in_one_tensor(advice):
-    y = torch.ones(2)
-    vmap = torch.func.vmap
-    vmap(lambda x: x + (torch.randn_like(y) if advice else y.normal_()), randomness="different")(torch.ones(3, 2))
-    vmap(lambda x: x + y.normal_(), randomness="same")(torch.ones(3, 2))
-
-
 @tries("mixed-devices", "Move it to ")
 def lengths_on_another_device(advice):
     lengths = torch.tensor([2, 1], device="cpu" if advice else "meta")

@@ -175,3 +175,26 @@ def argument_of_script_without_a_type(advice):
         return x.expand([n, 2])
 
     assert torch.jit.script(typed if advice else f)(torch.ones(2), 3).sum() == 6
+
+
+@tries("other-text", "pass a number as a tensor, or compile with", "torch._dynamo.config.recompile_limit", since="2.13")
+def function_compiled_too_often(advice):
+    torch._dynamo.config.recompile_limit = 16 if "limit" in advice else 2
+    called = torch.compile(lambda x, n: x + n, backend="eager", fullgraph=True, dynamic=False)
+    for n in range(4):
+        called(torch.ones(2), torch.tensor(n) if "tensor" in advice else n)
+
+
+@tries("other-text", "flex_attention calls `score_mod(score, b, h, q_idx, kv_idx)`", since="2.13")
+def function_with_too_few_parameters(advice):
+    from torch.nn.attention.flex_attention import flex_attention
+
+    def identity(score, b, h, q, kv):
+        return score
+
+    x = torch.ones(1, 1, 16, 16)
+    flex_attention(x, x, x, score_mod=identity if advice else lambda score, b, h, q: score)
+
+
+untried("not-built", "Without it, on the CPU and on Windows", OTHER)
+untried("no-library-file", "A library that only registers operators is loaded by", COMPILER)

@@ -93,21 +93,6 @@ def function_without_a_context_in_jvp(advice):
     assert (value + tangent).sum() == 6
 
 
-@tries("function-transform", "Set `generate_vmap_rule = False`", "or leave the staticmethod `vmap` out")
-def function_with_two_rules(advice):
-    class Mapped(Separate):
-        generate_vmap_rule = "False" not in advice
-
-        @staticmethod
-        def vmap(info, in_dims, x):
-            return x * x, in_dims[0]
-
-    class Generated(Separate):
-        generate_vmap_rule = True
-
-    assert vmap((Generated if "out" in advice else Mapped).apply)(ONE).sum() == 4
-
-
 @tries("function-transform", "set `generate_vmap_rule = True`", "or write a staticmethod `vmap(info, in_dims, *args)`")
 def function_without_a_rule(advice):
     class Mapped(Separate):
@@ -351,3 +336,27 @@ def function_out_of_vmap(advice):
     else:
         result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
     assert result.sum() == 4
+
+
+@tries("function-transform", "PyTorch passes the arguments by these names")
+def context_with_other_names(advice):
+    f = clone_op()
+
+    def setup_context(ctx, inputs, output):
+        ctx.n = 1
+
+    f.register_autograd(lambda ctx, g: g * ctx.n, setup_context=setup_context if advice else lambda ctx, x, y: None)
+    assert f(torch.ones(2, requires_grad=True)).sum() == 4
+
+
+@tries("function-transform", "call it in a torch.autograd.Function that has a `setup_context`")
+def transform_of_an_operator(advice):
+    f = clone_op()
+    f.register_autograd(lambda ctx, g: g)
+
+    class Clone(torch.autograd.Function):
+        forward = staticmethod(f)
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+        backward = staticmethod(lambda ctx, g: g)
+
+    assert grad(lambda x: (Clone.apply if advice else f)(x).sum())(ONE).sum() == 4
