@@ -5,32 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import chain
+from typing import TypeVar
 
-from dispatch_cli.extract.cpp.blocks import (
-    KINDS,
-    BodyReader,
-    function_head,
-    in_function,
-    made_block,
-)
+from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions, function_head, in_function
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
-from dispatch_cli.extract.cpp.preprocessor.tokens import (
-    CppToken,
-    chain_calls,
-    nesting,
-    split,
-)
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, nesting, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Registrar, is_under, same_conditions
-from dispatch_cli.extract.cpp.scope import LibraryFunction, LibraryFunctions, UnitScope
-from dispatch_cli.extract.cpp.simple import PARTLY, LibraryVariable
-from dispatch_cli.extract.cpp.values import kernel_of, no_value, text_of
+from dispatch_cli.extract.cpp.signatures import Signatures
+from dispatch_cli.extract.cpp.statements import PARTLY, BodyReader
+from dispatch_cli.extract.cpp.values import block_key, block_namespace, kernel_of, no_value, text_of
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
+_Name = TypeVar("_Name", bound="str | Unknown | None")
+_KINDS = {
+    "TORCH_LIBRARY": LibraryKind.DEF,
+    "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
+    "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
+}
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 """A macro that may stand for a block; ExecuTorch has its own registry."""
 
@@ -41,8 +37,8 @@ class UnitReader:
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
         self.findings = Findings()
-        self._build: When = unit.project.settings(unit.main).when
-        self._scope = UnitScope(unit, functions)
+        self._build: When = unit.project.sources.settings(unit.main).when
+        self._signatures = Signatures(unit)
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
@@ -57,7 +53,7 @@ class UnitReader:
                 error.at = error.at or token.at
                 raise
         self.findings.report_left_out()
-        self.findings.account(self._unit.block_macros())
+        self.findings.account(self._unit.expander.blocks)
         return self.findings
 
     def _construct(self, token: CppToken) -> None:
@@ -70,7 +66,10 @@ class UnitReader:
         elif text == "RegisterOperators":
             self._register_operators(token)
         elif text in ("Library", "StableLibrary"):
-            self._function(token)
+            if (head := function_head(token)) is not None:
+                self._function(*head)
+        elif text == "template":
+            self._function_template(token)
         elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
             self.findings.refuse(taken, f"the macro {text} is not known", self._build)
             self.findings.missing[text] += 1
@@ -83,18 +82,28 @@ class UnitReader:
             return self.findings.refuse([token], "the brackets of this block do not match", self._build)
         arguments = split(taken[2:-1])
         self.findings.account([token])
-        kind = KINDS[token.text[1:].removeprefix("STABLE_")]
+        kind = _KINDS[token.text[1:].removeprefix("STABLE_")]
         if len(arguments) != 3 or not same_conditions(taken):
             return self.findings.refuse(taken, "this block has no namespace, key and name", self._build)
-        block = made_block(kind, token, arguments, self._build, self.findings, self._unit.ambiguous)
+        namespace = self._known(block_namespace(arguments[0]))
+        key = self._known(block_key(arguments[1])) if arguments[1] else None
+        block = ExtractedBlock(kind, namespace, key, token.at, joined(token.when, self._build))
         opening = self._unit.next()
         body = self._bracketed([opening]) if opening is not None and opening.text == "{" else None
         if body is None:
             return self.findings.refuse(taken, "the braces of this block are missing or do not match", self._build)
         self.findings.add(block)
         name = arguments[2][-1].text if arguments[2] else ""
-        BodyReader(LibraryVariable(name, block), self.findings, self._scope, self._build).read(body[1:-1])
+        reader = BodyReader(name, block, self.findings, self._unit, self._functions, self._signatures.infer)
+        reader.read(body[1:-1], self._build)
         return None
+
+    def _known(self, value: _Name) -> _Name | Unknown:
+        """A namespace or key, unless it is a macro that stands for one."""
+        known = Unknown(value) if isinstance(value, str) and value in self._unit.table.ambiguous else value
+        if isinstance(known, Unknown):
+            self.findings.missing[known.expression] += 1
+        return known
 
     def _library_object(self, token: CppToken) -> None:
         """``auto m = MAKE_TORCH_LIBRARY(ns)``, with what follows in its braces: it is not followed."""
@@ -166,30 +175,30 @@ class UnitReader:
         namespace = name.partition("::")[0] if "::" in name else Unknown(name)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self.findings.add(block)
-        registrar = Registrar(block, self.findings, no_value, self._scope.infer)
+        registrar = Registrar(block, self.findings, no_value, self._signatures.infer)
         kernels = [kernel_of(function, no_value)] if function else []
         registrar.define(schema, kernels, tokens[0].at, when, "default")
         return None
 
-    def _function(self, token: CppToken) -> None:
-        """A function with a parameter ``torch::Library&``."""
-        opened = function_head(token)
-        if opened is None:
-            return
-        name, head = opened
-        taken = self._bracketed([*head, token])
+    def _function_template(self, name: CppToken) -> None:
+        """A function template whose parameter may be a library."""
+        while (following := self._unit.next()) is not None and following.text != "(":
+            name = following
+        if following is not None:
+            self._function(name.text, [following])
+
+    def _function(self, name: str, start: list[CppToken]) -> None:
+        """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on."""
+        taken = self._bracketed(start)
         following = self._unit.next() if taken is not None else None
         for _ in range(MAX_RESULT):
             if following is None or following.text in ("{", ";", "(", ")", ","):
                 break
             following = self._unit.next()
-        if taken is None or following is None or following.text != "{":
-            return
-        body = self._bracketed([following])
-        if body is None:
-            return
-        parameters = tuple(map(_parameter, split(taken[1:-1])))
-        self._functions.add(LibraryFunction(name, parameters, tuple(body[1:-1])))
+        body = self._bracketed([following]) if following is not None and following.text == "{" else None
+        if taken is not None and body is not None:
+            parameters = tuple(map(_parameter, split(taken[1:-1])))
+            self._functions.by_name[name] = LibraryFunction(parameters, tuple(body[1:-1]))
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins in *start*, or directly behind it.

@@ -79,13 +79,8 @@ class Findings:
 
     def account(self, tokens: Iterable[CppToken]) -> None:
         """Note that the registrations among *tokens* have been looked at."""
-        seen: set[tuple[str, int, tuple[object, int] | None]] = set()
         for token in tokens:
             if token.kind == "name" and (token.text in _MARKS or "_LIBRARY" in token.text):
-                key = (token.source.name, token.offset, token.use)
-                if key in seen:
-                    continue
-                seen.add(key)
                 if not token.source.name.startswith("<"):  # it is built in
                     self.accounted.add((token.source.name, token.source.line(token.offset)))
                 if token.use is not None:
@@ -145,7 +140,7 @@ class Registrar:
         self._python_module = (module, *filter(None, context)) if module else ()
 
     def _define(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
-        schema = schema_of(arguments[0], self._lookup)
+        schema, alias = schema_of(arguments[0], self._lookup)
         tags: tuple[str, ...] = ()
         kernels: list[KernelArgument] = []
         for argument in arguments[1:]:
@@ -159,10 +154,9 @@ class Registrar:
             elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
-        if schema.text is not None:
-            inferred = "(" not in schema.text and schema.alias_analysis is None
-            alias = "CONSERVATIVE" if inferred else schema.alias_analysis
-            self.define(schema.text, kernels, tokens[0].at, when, alias, tags)
+        if schema is not None:
+            alias = "CONSERVATIVE" if "(" not in schema and alias is None else alias
+            self.define(schema, kernels, tokens[0].at, when, alias, tags)
             return
         name = Unknown(spelled(tuple(arguments[0])))
         why = f"the schema is the value of '{name.expression}', which is not known"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dispatch_cli.extract.cpp.functions import LibraryFunctions
 from dispatch_cli.extract.cpp.preprocessor.macro_table import UnclosedMacro
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.reader import UnitReader
 from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
-from dispatch_cli.extract.cpp.scope import LibraryFunctions
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel, Extraction, NotUnderstood
@@ -57,10 +57,10 @@ class _CppRun:
                 reader.read()
             except (OverWork, UnclosedMacro) as error:
                 is_bound = isinstance(error, OverWork)
-                entry = NotUnderstood(error.at or unit.place(), "", str(error), bound=is_bound)
+                entry = NotUnderstood(error.at or unit.text.span(unit.reached), "", str(error), bound=is_bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included
-        self._used |= unit.used_macros()
+        self._used |= unit.expander.used
         if self._functions.asked and not self._functions.complete:
             return False
         self._keep(reader.findings)

@@ -7,10 +7,10 @@ After aten/src/ATen/core/op_registration/infer_schema.h and aten/src/ATen/core/j
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, angle_end, inside, lex, split
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 
 _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -22,6 +22,8 @@ MAX_PLACES = 200
 """Places of a name that are looked at."""
 MAX_BEFORE = 4000
 """Characters before the name of a function that are looked at, with the comments between them."""
+SEARCHED = 4096
+"""So many characters that are searched for a word cost one unit."""
 _PLAIN = {
     "Tensor": "Tensor",
     "int64_t": "int",
@@ -53,102 +55,79 @@ _NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delet
 _MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
 
 
-class DeclaredNames:
-    """The names that one text declares, searched once for all.
-
-    To search it for each name that is asked for takes a square of the time: files define thousands of operators.
-    """
-
-    def __init__(self, text: SourceText) -> None:
-        self._text = text
-
-    def alias(self, name: str) -> Sequence[CppToken] | None:
-        """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
-        span = self._aliases.get(name)
-        return None if span is None else list(lex(self._text, *span))
-
-    def calls(self, name: str) -> Sequence[tuple[int, int]]:
-        """Offsets of the name before a ``(``, and of the first token in the parentheses."""
-        return self._calls.get(name, ())
-
-    @cached_property
-    def _aliases(self) -> Mapping[str, tuple[int, int]]:
-        spans: dict[str, tuple[int, int]] = {}
-        for place in _ALIAS.finditer(self._text.blanked):
-            group = 2 if place[1] else 3
-            spans.setdefault(place[1] or place[4], place.span(group))
-        return spans
-
-    @cached_property
-    def _calls(self) -> Mapping[str, list[tuple[int, int]]]:
-        calls: dict[str, list[tuple[int, int]]] = {}
-        for place in _CALL.finditer(self._text.blanked):
-            calls.setdefault(place[1], []).append((place.start(), place.end()))
-        return calls
+def _aliases(text: SourceText) -> Mapping[str, tuple[int, int]]:
+    """The types that ``using NAME = TYPE;`` and ``typedef TYPE NAME;`` give names, searched once for all names."""
+    if text.aliases is None:
+        text.aliases = {}
+        for place in _ALIAS.finditer(text.blanked):
+            text.aliases.setdefault(place[1] or place[4], place.span(2 if place[1] else 3))
+    return text.aliases
 
 
-def declared_in(text: SourceText) -> DeclaredNames:
-    """The names that a text declares, found once."""
-    if text.declared is None:
-        text.declared = DeclaredNames(text)
-    names: DeclaredNames = text.declared
-    return names
+def _calls(text: SourceText) -> Mapping[str, list[tuple[int, int]]]:
+    """The places of names before a ``(``, and of what is in the parentheses, searched once for all names."""
+    if text.calls is None:
+        text.calls = {}
+        for place in _CALL.finditer(text.blanked):
+            text.calls.setdefault(place[1], []).append(place.span())
+    return text.calls
 
 
-def type_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:
+def _plain(tokens: Sequence[CppToken], alias: Alias) -> Sequence[CppToken]:
+    """A type without qualifiers and namespaces, and without the names that stand for others."""
+    for _ in range(MAX_ALIASES):
+        tokens = [token for token in tokens if token.text not in _IGNORED]
+        while len(tokens) > 2 and tokens[0].kind == "name" and tokens[1].text == "::":
+            tokens = tokens[2:]
+        other = alias(tokens[0].text) if len(tokens) == 1 and tokens[0].text not in _PLAIN else None
+        if not other:
+            return tokens
+        tokens = other
+    return []
+
+
+def type_of(tokens: Sequence[CppToken], alias: Alias, depth: int = 0) -> str | None:
     """The type of schemas that a C++ type stands for; None where that is not known."""
-    kept = [token for token in tokens if token.text not in _IGNORED]
-    while len(kept) > 2 and kept[0].kind == "name" and kept[1].text == "::":
-        kept = kept[2:]
-    if not kept or kept[0].kind != "name" or steps > MAX_ALIASES:
+    kept = _plain(tokens, alias)
+    if not kept or kept[0].kind != "name" or depth > MAX_ALIASES:
         return None
     name = kept[0].text
     if len(kept) == 1:
-        other = alias(name) if name not in _PLAIN and steps < MAX_ALIASES else None
-        return type_of(other, alias, steps + 1) if other else _PLAIN.get(name)
-    if kept[1].text != "<" or angle_end(kept, 1) != len(kept):
-        return None
-    arguments = split(_unclosed(kept[2:]))
-    if name == "tuple":
-        types = [type_of(argument, alias, steps + 1) for argument in arguments]
-        return None if None in types or not types else f"({', '.join(filter(None, types))})"
-    inner = type_of(arguments[0], alias, steps + 1) if arguments else None
+        return _PLAIN.get(name)
+    arguments = _arguments_of(kept)
+    types = [type_of(argument, alias, depth + 1) for argument in arguments]
+    inner = types[0] if types else None
     if inner is None:
         return None
-    if name in _LISTS:
+    if name == "tuple":
+        return None if None in types else f"({', '.join(filter(None, types))})"
+    if name in _LISTS or (name == "array" and len(arguments) == 2):
         return f"{inner}[]"
     if name in _OPTIONAL:
         return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
-    if name == "array" and len(arguments) == 2:
-        return f"{inner}[]"
-    if name == "Dict" and len(arguments) == 2:
-        value = type_of(arguments[1], alias, steps + 1)
-        return value and f"Dict({inner}, {value})"
+    if name == "Dict" and len(arguments) == 2 and types[1]:
+        return f"Dict({inner}, {types[1]})"
     return None
 
 
-def _unclosed(tokens: Sequence[CppToken]) -> list[CppToken]:
-    """Without the ``>`` at the end, which may be half of a ``>>``."""
-    last = tokens[-1]
-    return [*tokens[:-1], last._replace(text=">")] if last.text == ">>" else list(tokens[:-1])
+def _arguments_of(tokens: Sequence[CppToken]) -> list[list[CppToken]]:
+    """The template arguments of a type; empty for something else."""
+    if tokens[1].text != "<" or angle_end(tokens, 1) != len(tokens):
+        return []
+    last = tokens[-1]  # may be half of a ``>>``
+    return split([*tokens[2:-1], last._replace(text=">")] if last.text == ">>" else tokens[2:-1])
 
 
-def results_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:
+def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     """Results of a function, as in a schema."""
-    kept = [token for token in tokens if token.text not in _IGNORED]
+    kept = _plain(tokens, alias)
     if [token.text for token in kept] == ["void"]:
         return "()"
-    names = [token.text for token in kept]
-    if "tuple" in names[:3]:
-        index = names.index("tuple")
-        types = [type_of(part, alias) for part in split(_unclosed(kept[index + 2 :]))]
+    if len(kept) > 1 and kept[0].text == "tuple":
+        types = [type_of(part, alias) for part in _arguments_of(kept)]
         if None in types or not types:
             return None
         return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
-    if kept and kept[-1].text not in _PLAIN and all(token.kind == "name" or token.text == "::" for token in kept):
-        other = alias(kept[-1].text) if steps < MAX_ALIASES else None
-        if other:
-            return results_of(other, alias, steps + 1)
     kind = type_of(kept, alias)
     return kind and f"{kind} _0"
 
@@ -226,7 +205,7 @@ def _joined(parameters: str | None, results: str | None) -> str | None:
 def _declarations(name: str, text: SourceText, alias: Alias) -> Iterable[str | None]:
     """The signatures of the declarations of *name* in a file."""
     blanked = text.blanked
-    for place, behind_bracket in declared_in(text).calls(name)[:MAX_PLACES]:
+    for place, behind_bracket in _calls(text).get(name, ())[:MAX_PLACES]:
         begin = max(place - MAX_BEFORE, 0)
         start = max(begin - 1, *(blanked.rfind(mark, begin, place) for mark in ";{}()#="))
         before = blanked[start + 1 : place]
@@ -263,3 +242,41 @@ def _closing(text: str, opening: int) -> int | None:
         if depth == 0:
             return match.end()
     return None
+
+
+class Signatures:
+    """The signatures of the functions of one translation unit."""
+
+    def __init__(self, unit: TranslationUnit) -> None:
+        self._unit = unit
+        self._aliases: dict[str, Sequence[CppToken] | None] = {}
+        self._signatures: dict[tuple[str, bool], str | None] = {}
+
+    def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
+        """The signature of a function."""
+        if not function or function[0].text == "[":
+            return signature_of(function, self._texts(), self._alias)
+        asked = ("".join(token.text for token in function), everywhere)
+        if asked not in self._signatures:
+            texts = self._texts() if everywhere else iter((self._unit.text,))
+            self._signatures[asked] = signature_of(function, texts, self._alias)
+        return self._signatures[asked]
+
+    def _alias(self, name: str) -> Sequence[CppToken] | None:
+        """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
+        if name not in self._aliases:
+            self._aliases[name] = None
+            for text in self._texts():
+                if name in text.text and name in _aliases(text):
+                    self._aliases[name] = list(lex(text, *_aliases(text)[name]))
+                    break
+        return self._aliases[name]
+
+    def _texts(self) -> Iterator[SourceText]:
+        """The texts of the file and of what it includes, each of which is searched."""
+        yield self._unit.text
+        for name in sorted(self._unit.included):
+            file = self._unit.project.header(name)
+            if file is not None:
+                self._unit.work.spend(1 + len(file.text.text) // SEARCHED)
+                yield file.text

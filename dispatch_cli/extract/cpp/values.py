@@ -59,6 +59,12 @@ def is_macro_like(name: str) -> bool:
     return _MACRO.fullmatch(name) is not None
 
 
+def block_namespace(tokens: Sequence[CppToken]) -> str | Unknown:
+    """The namespace of a block."""
+    text = "".join(token.text for token in tokens)
+    return text if text.isidentifier() and not is_macro_like(text) else Unknown(spelled(tuple(tokens)))
+
+
 def no_value(_: str) -> None:
     """Lookup where there are no local names."""
 
@@ -79,13 +85,6 @@ def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
         return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
     match = _CONSTANT.fullmatch(text)
     return _CONSTANTS.get(match[1]) if match else None
-
-
-class SchemaArgument(NamedTuple):
-    """The first argument of ``m.def``. alias_analysis: as in `ExtractedDefinition`."""
-
-    text: str | None
-    alias_analysis: str | None = None
 
 
 def call_of(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken], list[list[CppToken]] | None]:
@@ -120,12 +119,11 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     if all(token.kind in ("string", "raw") for token in tokens):
         return "".join(map(string_value, tokens))
     parts = split(tokens, "+")
-    if len(parts) > 1:
-        values = [text_of(part, lookup, steps + 1) for part in parts]
-        return None if None in values else "".join(value for value in values if value is not None)
     name, _, arguments = call_of(tokens)
-    if name in _TRANSPARENT and arguments:
-        values = [text_of(part, lookup, steps + 1) for part in arguments]
+    if len(parts) == 1 and name in _TRANSPARENT:
+        parts = arguments or parts
+    if len(parts) > 1 or parts is arguments:
+        values = [text_of(part, lookup, steps + 1) for part in parts]
         return None if None in values else "".join(value for value in values if value is not None)
     if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
         return text_of(tokens[:-4], lookup, steps + 1)
@@ -135,31 +133,37 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     return None
 
 
-def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> SchemaArgument:
-    """Read the schema in the first argument of ``m.def``."""
+def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str | None, str | None]:
+    """The schema in the first argument of ``m.def``, and its kind of alias analysis as in `ExtractedDefinition`."""
     name, _, arguments = call_of(unwrapped(tokens))
     if name == "schema" and arguments:
         kinds = [_KINDS[token.text] for argument in arguments[1:2] for token in argument if token.text in _KINDS]
-        return SchemaArgument(text_of(arguments[0], lookup), kinds[0] if kinds else None)
-    return SchemaArgument(text_of(tokens, lookup))
+        return text_of(arguments[0], lookup), kinds[0] if kinds else None
+    return text_of(tokens, lookup), None
 
 
-def tags_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> tuple[str, ...] | None:
-    """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
-    tokens = list(tokens)
+def elements_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> list[list[CppToken]] | None:
+    """The elements of a list that is written down; None for something else."""
+    tokens = unwrapped(tokens)
     if len(tokens) == 1 and tokens[0].kind == "name" and steps < MAX_STEPS:
         value = lookup(tokens[0].text)
-        return None if value is None else tags_of(value, lookup, steps + 1)
-    while tokens and tokens[0].text != "{":
-        if tokens[0].kind != "name" and tokens[0].text not in ("::", "<", ">"):
+        return None if value is None else elements_of(value, lookup, steps + 1)
+    for index, token in enumerate(tokens):
+        if token.text == "{":
+            body, end = inside(tokens, index)
+            if end != len(tokens):
+                return None
+            parts = split(body)
+            return parts[:-1] if parts and not parts[-1] else parts
+        if token.kind not in ("name", "number") and token.text not in ("::", "<", ">", "*", ",", "&", ">>"):
             return None
-        tokens = tokens[1:]
-    if not tokens:
-        return None
-    body, end = inside(tokens)
-    if end != len(tokens):
-        return None
-    return tuple(_tag(part, lookup) for part in split(body) if part)
+    return None
+
+
+def tags_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str, ...] | None:
+    """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
+    elements = elements_of(tokens, lookup)
+    return None if elements is None else tuple(_tag(part, lookup) for part in elements if part)
 
 
 def _tag(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str:
@@ -187,7 +191,10 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     tokens = unwrapped(tokens)
     if not tokens or steps > MAX_WRAPPINGS:
         return KernelArgument(spelled(tuple(tokens)))
-    tokens = _without_debug(tokens)
+    for index in range(2, len(tokens) - 2):  # ``.debug("...")`` at the end
+        is_debug = tokens[index].text == "debug" and tokens[index - 1].text == "."
+        if is_debug and inside(tokens, index + 1)[1] == len(tokens):
+            return kernel_of(tokens[: index - 1], lookup, steps + 1)
     if tokens[0].text == "[" and tokens[0].kind == "mark":
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
@@ -228,11 +235,3 @@ def key_from(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str 
     if name in ("DispatchKey", "make_optional", "optional") and arguments:
         return key_from(arguments[0], lookup, steps + 1)
     return Unknown(spelled(tuple(tokens)))
-
-
-def _without_debug(tokens: list[CppToken]) -> list[CppToken]:
-    """Without ``.debug("...")`` at the end."""
-    for index in range(len(tokens) - 1, 0, -1):
-        if tokens[index].text == "debug" and tokens[index - 1].text == "." and tokens[-1].text == ")":
-            return tokens[: index - 1] or tokens
-    return tokens

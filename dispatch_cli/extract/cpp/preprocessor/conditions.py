@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, spelled
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated, parts_of, value
 
 When = tuple[Condition, ...]
@@ -32,13 +32,9 @@ def facts(when: When) -> dict[str, bool]:
     """The atoms that *when* decides."""
     known: dict[str, bool] = {}
     for condition in when:
-        match condition:
-            case Atom(text):
-                known[text] = True
-            case Not(Atom(text)):
-                known[text] = False
-            case _:
-                pass
+        atom = negated(condition) if isinstance(condition, Not) else condition
+        if isinstance(atom, Atom):
+            known[atom.text] = atom is condition
     return known
 
 
@@ -115,15 +111,13 @@ class _IfParser:
         text = self._tokens[self.index].text
         return _NAMED.get(text, text)
 
-    def _take(self, text: str) -> None:
-        if self._text() != text:
-            raise ExpressionError(f"'{text}' is missing")
+    def _end(self) -> None:
+        if self._text() != ")":
+            raise ExpressionError("')' is missing")
         self.index += 1
 
     def binary(self, lowest: int, depth: int) -> _Value:
         """An expression of operators with at least that priority."""
-        if depth > MAX_DEPTH:
-            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
         left = self._unary(depth + 1)
         while (priority := _PRIORITY.get(operator := self._text(), 0)) >= lowest:
             if operator in _JOINS:
@@ -152,7 +146,7 @@ class _IfParser:
         if text == "(":
             self.index += 1
             inner = self.binary(1, depth + 1)
-            self._take(")")
+            self._end()
             return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
         return self._primary()
 
@@ -189,20 +183,15 @@ class _IfParser:
         name = self._tokens[self.index].text
         self.index += 1
         if closed:
-            self._take(")")
+            self._end()
         return _as_value(self._is_defined(name))
 
     def _name(self, token: CppToken) -> _Value:
         if self._text() != "(":
             return token.text
-        start, depth = self.index, 0
-        while self.index < len(self._tokens):
-            text = self._tokens[self.index].text
-            depth += (text == "(") - (text == ")")
-            self.index += 1
-            if depth == 0:
-                return token.text + spelled(self._tokens[start : self.index])  # type: ignore[arg-type]
-        raise ExpressionError("')' is missing")
+        start = self.index
+        self.index = inside(self._tokens, start)[1]
+        return token.text + spelled(tuple(self._tokens[start : self.index]))
 
 
 def _as_value(decision: Decision) -> _Value:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dispatch_cli.extract.cpp.preprocessor.conditions import (
     Decision,
     ExpressionError,
@@ -38,8 +36,8 @@ class _Frame:
 class Branches:
     """The ``#if`` around a place. when: what holds there. off: the text is left out."""
 
-    def __init__(self, work: WorkBudget) -> None:
-        self._work = work
+    def __init__(self, table: MacroTable, expander: Expander, work: WorkBudget) -> None:
+        self._table, self._expander, self._work = table, expander, work
         self.when: When = ()
         self.off = False
         self._frames: list[_Frame] = []
@@ -48,20 +46,17 @@ class Branches:
         """Number of open ``#if``."""
         return len(self._frames)
 
-    def open(self, decide: Callable[[], Decision]) -> None:
-        """``#if``. Errors: OverWork."""
-        self._frames.append(_Frame(self.when, self.off))
-        if not self.off:
-            self._begin(decide())
-
-    def turn(self, decide: Callable[[], Decision] | None) -> None:
-        """``#elif``, or ``#else`` where *decide* is None."""
-        if not self._frames:
-            return
-        frame = self._frames[-1]
-        if not frame.off:
+    def read(self, directive: Directive, is_guard: bool) -> None:
+        """Read ``#if`` and its relatives. is_guard: it is that of an include guard. Errors: OverWork."""
+        if directive.kind in ("if", "ifdef", "ifndef"):
+            self._frames.append(_Frame(self.when, self.off))
+            if not self.off:
+                self._begin(True if is_guard else self._decision(directive))
+        elif directive.kind == "endif":
+            self.close()
+        elif self._frames and not (frame := self._frames[-1]).off:
             self.when = frame.outer
-            self._begin(False if frame.done else True if decide is None else decide())
+            self._begin(not frame.done and (directive.kind == "else" or self._decision(directive)))
 
     def close(self) -> None:
         """``#endif``."""
@@ -87,14 +82,7 @@ class Branches:
         assert not isinstance(negative, bool)
         frame.before.append(negative)
 
-
-class IfReader:
-    """Reads ``#if``, ``#ifdef`` and their relatives."""
-
-    def __init__(self, table: MacroTable, expander: Expander, branches: Branches) -> None:
-        self._table, self._expander, self._branches = table, expander, branches
-
-    def decision(self, directive: Directive) -> Decision:
+    def _decision(self, directive: Directive) -> Decision:
         """Decide the directive."""
         if directive.kind.endswith("def"):
             defined = self._is_defined(directive.name)
@@ -109,10 +97,10 @@ class IfReader:
         if not is_readable(decision):
             at = directive.source.span(directive.at)
             return Atom(f"#{directive.kind} at {at.file}:{at.line}")
-        return self._table.known(decision, self._branches.when)
+        return self._table.known(decision, self.when)
 
     def _is_defined(self, name: str) -> Decision:
-        return self._table.is_defined(name, self._branches.when)
+        return self._table.is_defined(name, self.when)
 
     def _tokens(self, directive: Directive) -> list[CppToken]:
         """The expression with its macros replaced, but for the operands of ``defined``."""

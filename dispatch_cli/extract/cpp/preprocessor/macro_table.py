@@ -83,19 +83,17 @@ class MacroTable:
         macro = directive.macro
         if macro is None or directive.name in RESERVED:
             return
-        if when:
-            self.undefine(macro.name, when)
-        kept = self._macros[macro.name][-MAX_DEFINITIONS:] if when else ()
-        self._macros[macro.name] = (*kept, MacroDefinition(macro, when))
+        self.undefine(directive, when)
+        self._macros[macro.name] = (*self._macros[macro.name][-MAX_DEFINITIONS:], MacroDefinition(macro, when))
 
     def state(self, name: str) -> tuple[MacroDefinition, ...] | None:
         """The definitions of a macro; None where it is not known whether it is defined."""
         return self._macros.get(name)
 
-    def undefine(self, name: str, when: When) -> None:
+    def undefine(self, directive: Directive, when: When) -> None:
         """Forget a macro where *when* holds."""
-        earlier = self._macros.get(name, ())
-        self._macros[name] = tuple(
+        earlier = self._macros.get(directive.name, ())
+        self._macros[directive.name] = tuple(
             old for old in earlier if when and not all(condition in old.when for condition in when)
         )
 
@@ -130,28 +128,24 @@ class Expander:
     """The tokens of *tokens* with the macros of *table* replaced.
 
     work: every token that is looked at is counted in it. blocks: the tokens that begin a registration block. used: the
-    names of all macros that were replaced.
+    names of all macros that were replaced. pending: tokens out of macros, which come next, in reverse order.
     """
 
     def __init__(self, table: MacroTable, tokens: Iterator[CppToken], work: WorkBudget) -> None:
         self._table, self._tokens, self._work = table, tokens, work
         self.blocks: list[CppToken] = []
         self.used: set[str] = set()
-        self._pending: list[CppToken] = []
+        self.pending: list[CppToken] = []
         self._sets: dict[frozenset[str], frozenset[str]] = {}
         """Each set of macros that tokens keep, once for all that have the same."""
         self._nesting = 0
 
     def next(self) -> CppToken | None:
         """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
-        return self._next(self._raw, self._pending)
-
-    def at_text(self) -> bool:
-        """True if the next token is one of the text itself, not of a macro."""
-        return not self._pending
+        return self._next(self._raw, self.pending)
 
     def _raw(self) -> CppToken | None:
-        return self._pending.pop() if self._pending else next(self._tokens, None)
+        return self.pending.pop() if self.pending else next(self._tokens, None)
 
     def all_replaced(self, tokens: list[CppToken]) -> list[CppToken]:
         """An argument, or the expression of ``#if``, with its macros replaced."""

@@ -16,11 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled, tokens_of
 from dispatch_cli.extract.work import WorkBudget
-
-COMMAND_LINE = "<command line>"
-"""The name of the file in which macros of ``-D`` are defined."""
 
 
 class Macro(NamedTuple):
@@ -30,26 +27,20 @@ class Macro(NamedTuple):
     parameters: tuple[str, ...] | None
     variadic: bool
     body: tuple[CppToken, ...]
-    place: CppToken | None = None
 
     def same(self, other: Macro) -> bool:
         """True if both replace in the same way."""
-        return (
-            self.parameters == other.parameters
-            and self.variadic == other.variadic
-            and [(token.text, token.space) for token in self.body[1:]]
-            == [(token.text, token.space) for token in other.body[1:]]
-            and [token.text for token in self.body[:1]] == [token.text for token in other.body[:1]]
-        )
+        heads = [(macro.parameters, macro.variadic, spelled(macro.body)) for macro in (self, other)]
+        return heads[0] == heads[1]
 
 
 def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
     """Read what is behind ``#define``; None where it is malformed."""
     if not tokens or tokens[0].kind != "name":
         return None
-    name = tokens[0]
+    name = tokens[0].text
     if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].space:
-        return Macro(name.text, None, False, tuple(tokens[1:]), name)
+        return Macro(name, None, False, tuple(tokens[1:]))
     parameters: list[str] = []
     variadic = False
     index = 2
@@ -59,9 +50,7 @@ def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
             if variadic or index + 1 == len(tokens) or tokens[index + 1].text != ")":
                 return None
             variadic = True
-            if index > 2 and tokens[index - 1].kind == "name":
-                pass  # GNU: ``args...`` names what is left
-            else:
+            if tokens[index - 1].kind != "name":  # GNU: ``args...`` names what is left
                 parameters.append("__VA_ARGS__")
         elif token.kind == "name":
             parameters.append(token.text)
@@ -70,12 +59,12 @@ def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
         index += 1
     if index == len(tokens):
         return None
-    return Macro(name.text, tuple(parameters), variadic, tuple(tokens[index + 1 :]), name)
+    return Macro(name, tuple(parameters), variadic, tuple(tokens[index + 1 :]))
 
 
 def defined_as(name: str, value: str) -> Macro:
     """The macro that ``-D NAME=VALUE`` defines; *name* may have parameters."""
-    macro = read_macro(tokens_of(f"{name} {value}", COMMAND_LINE))
+    macro = read_macro(tokens_of(f"{name} {value}", "<command line>"))
     return macro or Macro(name, None, False, ())
 
 
@@ -99,6 +88,7 @@ def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, w
     result: list[CppToken] = []
     index = 0
     function_like = macro.parameters is not None
+    rest = macro.parameters[-1] if macro.parameters and macro.variadic else None
     while index < len(body):
         token = body[index]
         following = body[index + 1] if index + 1 < len(body) else None
@@ -117,11 +107,11 @@ def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, w
             if part:
                 part[0] = part[0]._replace(space=token.space)
             else:
-                part = [_placemarker(token)]
+                part = [token._replace(kind="placemarker", text="")]
         else:
             part = [token]
         work.spend(len(part))
-        if pasted_left and not (function_like and result[-1].text == "," and _is_rest(macro, token)):
+        if pasted_left and not (token.text == rest and result[-1].text == ","):
             result[-1:] = _pasted(result[-1], part[0], work)
             result.extend(part[1:])
         elif pasted_left and part[0].kind == "placemarker":
@@ -129,15 +119,6 @@ def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, w
         else:
             result.extend(part)
     return [token for token in result if token.kind != "placemarker"]
-
-
-def _is_rest(macro: Macro, token: CppToken) -> bool:
-    assert macro.parameters is not None
-    return macro.variadic and token.text == macro.parameters[-1]
-
-
-def _placemarker(token: CppToken) -> CppToken:
-    return token._replace(kind="placemarker", text="")
 
 
 def _pasted(left: CppToken, right: CppToken, work: WorkBudget) -> list[CppToken]:

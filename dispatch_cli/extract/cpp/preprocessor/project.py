@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Set
+from collections.abc import Container, Mapping, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.cpp.preprocessor.macros import COMMAND_LINE, RESERVED, Macro, defined_as
+from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceText, normal
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
-from dispatch_cli.extract.sources import ReadSettings, Sources, nearest
+from dispatch_cli.extract.sources import Sources, nearest
 from dispatch_cli.model.sources.extracted import NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 
@@ -23,7 +23,9 @@ MAX_SEARCHED = 50
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
-_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
+_TEMPLATE = r"template\s*<\s*(?:typename|class)\s+(?P<type>\w+)\s*>[^;{}()]{1,200}\(\s*(?P=type)\s*&\s*\w+\s*\)\s*\{"
+"""A function template with one parameter, of the template's type: it may take a library, and register with it."""
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&|{_TEMPLATE}"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
@@ -52,14 +54,6 @@ class CppProject:
         self.mains: list[str] = []
         self.pattern = _BEGINNING
         self._look()
-
-    def settings(self, name: str) -> ReadSettings:
-        """Settings with which a file is read."""
-        return self.sources.settings(name)
-
-    def defined(self, name: str) -> Iterable[Macro]:
-        """The macros of ``-D``."""
-        return (defined_as(macro, value) for macro, value in self.settings(name).defines)
 
     def included(self, target: tuple[str, bool], including: str) -> SourceFile | None:
         """The file that ``#include`` means; None where it is not among those of the run, or cannot be read."""
@@ -109,21 +103,22 @@ class CppProject:
                         self.accounted.add((text.name, text.line(match.start())))
 
     def _text(self, name: str) -> str | None:
-        self.was_read[name] = None
         if name in self._texts:
             return self._texts.pop(name)
         try:
-            return normal(self.sources.read(name))
+            text = normal(self.sources.read(name))
         except SourceError as error:
             self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
             return None
+        self.was_read[name] = None
+        return text
 
     def _look(self) -> None:
         """Find the files that can hold registrations, and the macros of the project that stand for one."""
         files = self.sources.files.get(SourceKind.CPP, ())
         texts = {name: text for name in files if (text := self._text(name)) is not None}
         definitions = self._definitions_in_headers(texts)
-        all_texts = {**definitions, **texts, COMMAND_LINE: self._definitions_of_options(texts)}
+        all_texts = {**definitions, **texts}
         self._block_macros = _block_macros(all_texts)
         chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self._block_macros)}
         if self._block_macros:
@@ -147,11 +142,6 @@ class CppProject:
                     if "define" in text:
                         definitions[name] = "\n".join(line[0] for line in _DEFINE.finditer(normal(text)))
         return definitions
-
-    def _definitions_of_options(self, files: Iterable[str]) -> str:
-        """The macros of ``-D`` as lines of a file."""
-        defined = dict.fromkeys(macro for name in files for macro in self.settings(name).defines)
-        return "\n".join(f"#define {macro} {value}" for macro, value in defined)
 
 
 def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.macros import Macro, read_macro
@@ -14,19 +15,16 @@ _KNOWN = frozenset(
     {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "define", "undef"}
     | {"include", "include_next", "import"}
 )
-_BEGINS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else"})
-_ENDS = frozenset({"elif", "elifdef", "elifndef", "else", "endif"})
 _TARGET = re.compile(r'\s*(?:"([^"\n]*)"|<([^>\n]*)>)')
 _ONCE = re.compile(r"\s*once\b")
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Directive:
     """A line that begins with ``#``.
 
-    kind: such as ``define``. start, end: the part of the text behind that word. branch: of ``#if`` and ``#else``, the
-    number of the directive that ends the branch.
+    kind: such as ``define``. start, end: the part of the text behind that word.
     """
 
     source: SourceText
@@ -34,34 +32,28 @@ class Directive:
     at: int
     start: int
     end: int
-    name: str = ""
-    target: tuple[str, bool] | None = None
-    branch: int = 0
-    _macro: Macro | None = None
-    _tokens: list[CppToken] | None = None
 
-    def __post_init__(self) -> None:
-        if self.kind in ("define", "undef", "ifdef", "ifndef", "elifdef", "elifndef"):
-            match = _NAME.match(self.source.text, self.start, self.end)
-            self.name = match[1] if match else ""
-        elif self.kind in ("include", "include_next", "import"):
-            target = _TARGET.match(self.source.text, self.start, self.end)
-            if target:
-                self.target = (target[1] or target[2] or "", target[1] is not None)
+    @cached_property
+    def name(self) -> str:
+        """The macro that it defines or asks for; empty where it is malformed."""
+        match = _NAME.match(self.source.text, self.start, self.end)
+        return match[1] if match else ""
 
-    @property
+    @cached_property
+    def target(self) -> tuple[str, bool] | None:
+        """The file that an ``#include`` names, and true for one in quotes; None where a macro says it."""
+        match = _TARGET.match(self.source.text, self.start, self.end)
+        return (match[1] or match[2] or "", match[1] is not None) if match else None
+
+    @cached_property
     def tokens(self) -> list[CppToken]:
         """Tokens behind the word of the directive."""
-        if self._tokens is None:
-            self._tokens = list(lex(self.source, self.start, self.end))
-        return self._tokens
+        return list(lex(self.source, self.start, self.end))
 
-    @property
+    @cached_property
     def macro(self) -> Macro | None:
         """Macro that a ``#define`` defines; None where it is malformed."""
-        if self._macro is None:
-            self._macro = read_macro(self.tokens)
-        return self._macro
+        return read_macro(self.tokens)
 
 
 class Stretch(NamedTuple):
@@ -105,25 +97,18 @@ def source_file(name: str, content: str) -> SourceFile:
         items.append(directive)
         directives.append(directive)
     items.append(Stretch(behind, len(text.text)))
-    _match_branches(directives)
     guard = _guard(directives)
     return SourceFile(text, tuple(items), tuple(directives), once or guard is not None, guard)
 
 
-def _match_branches(directives: list[Directive]) -> None:
-    begun: list[Directive] = []
-    for index, directive in enumerate(directives):
-        if directive.kind in _ENDS and begun:
-            begun.pop().branch = index
-        if directive.kind in _BEGINS:
-            begun.append(directive)
-
-
 def _guard(directives: list[Directive]) -> str | None:
     """The macro of the include guard, an ``#ifndef`` that goes on up to the last directive."""
-    if len(directives) < 3:
+    if len(directives) < 3 or [directives[place].kind for place in (0, 1, -1)] != ["ifndef", "define", "endif"]:
         return None
-    first, second, last = directives[0], directives[1], directives[-1]
-    is_guard = first.kind == "ifndef" and second.kind == "define" and first.name == second.name
-    ends_last = first.branch == len(directives) - 1 and last.kind == "endif"
-    return first.name if is_guard and ends_last else None
+    depth = 0
+    for directive in directives[:-1]:
+        depth += directive.kind in ("if", "ifdef", "ifndef")
+        depth -= directive.kind == "endif"
+        if depth == 0 or (depth == 1 and directive.kind.startswith("el")):
+            return None
+    return directives[0].name if depth == 1 and directives[0].name == directives[1].name else None

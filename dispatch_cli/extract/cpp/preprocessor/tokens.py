@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dispatch_cli.extract.work import CHARACTERS
 from dispatch_cli.model.conditions.condition import Condition
@@ -38,7 +38,6 @@ _PATTERN = re.compile(
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
     re.S,
 )
-_NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 def normal(text: str) -> str:
@@ -51,18 +50,19 @@ def normal(text: str) -> str:
 class SourceText:
     """The text of a file, with ``\\n`` at the ends of its lines.
 
-    declared, bodies: what is found in it once: declared functions, and the places of the bodies of functions.
+    aliases, calls, bodies: what is found in it once: types with names, names before a ``(``, and bodies of functions.
     """
 
-    __slots__ = ("_blanked", "_starts", "bodies", "declared", "name", "text")
+    __slots__ = ("_blanked", "_starts", "aliases", "bodies", "calls", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = normal(text)
         self._blanked: str | None = None
         self._starts: list[int] | None = None
-        self.declared: Any = None
-        self.bodies: Any = None
+        self.aliases: dict[str, tuple[int, int]] | None = None
+        self.calls: dict[str, list[tuple[int, int]]] | None = None
+        self.bodies: list[tuple[int, int]] | None = None
 
     @property
     def blanked(self) -> str:
@@ -85,20 +85,10 @@ class SourceText:
 
 
 def _blank(match: re.Match[str]) -> str:
-    text = match[0]
-    if "\n" not in text:
-        return " " * len(text)
-    if not text.startswith("/*"):
-        return _NOT_NEWLINE.sub(lambda line: " " * len(line[0]), text)
-    # a comment over several lines is one blank: a directive goes on behind it
-    return _NOT_NEWLINE.sub(lambda line: " " * (len(line[0]) - 1) + "\\", text[: text.rindex("\n")]) + text[
-        text.rindex("\n") :
-    ].replace("*/", "  ").translate(_Blanks())
-
-
-class _Blanks(dict[int, str]):
-    def __missing__(self, key: int) -> str:
-        return "\n" if key == 10 else " "
+    lines = [" " * len(line) for line in match[0].split("\n")]
+    if match[0].startswith("/*"):  # a comment over several lines is one blank: a directive goes on behind it
+        lines[:-1] = [f"{line[:-1]}\\" if line else "" for line in lines[:-1]]
+    return "\n".join(lines)
 
 
 class CppToken(NamedTuple):

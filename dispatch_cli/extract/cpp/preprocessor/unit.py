@@ -5,9 +5,9 @@ Where ``#if`` is not decided, all branches are in the stream, and each token has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
-from dispatch_cli.extract.cpp.preprocessor.if_directive import Branches, IfReader
+from dispatch_cli.extract.cpp.preprocessor.if_directive import Branches
 from dispatch_cli.extract.cpp.preprocessor.macro_table import Expander, MacroTable
 from dispatch_cli.extract.cpp.preprocessor.macros import defined_as
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
@@ -15,7 +15,6 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive, SourceFi
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
 from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
 """Maximum depth of files that include one another."""
@@ -27,7 +26,8 @@ _INCLUDES = frozenset({"include", "include_next", "import"})
 class TranslationUnit:
     """The tokens of *main*.
 
-    skip: tells the reader to go on to the next text that can begin a registration. reached: where in *main* it is.
+    skipping: what follows is left out, up to the next text that can begin a registration. reached: where in *main* the
+    reading is.
     """
 
     def __init__(self, project: CppProject, main: str) -> None:
@@ -36,39 +36,22 @@ class TranslationUnit:
         self.included: set[str] = set()
         self.reached = 0
         self.work = project.sources.work
-        settings = project.settings(main)
-        self._table = MacroTable(settings.undefines, project.defined(main), self._load)
-        self._branches = Branches(self.work)
+        settings = project.sources.settings(main)
+        defined = [defined_as(name, value) for name, value in settings.defines]
+        self.table = MacroTable(settings.undefines, defined, self._load)
         file = project.file(main)
         self.text = file.text
-        self._expander = Expander(self._table, self._file(file, 0), self.work)
-        self._ifs = IfReader(self._table, self._expander, self._branches)
-
-    @property
-    def ambiguous(self) -> Set[str]:
-        """The macros that are not replaced, since they have several definitions."""
-        return self._table.ambiguous
+        self.expander = Expander(self.table, self._file(file, 0), self.work)
+        self._branches = Branches(self.table, self.expander, self.work)
 
     def next(self) -> CppToken | None:
         """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
-        return self._expander.next()
+        return self.expander.next()
 
     def skip(self) -> None:
         """Leave out what follows, up to the next text that can begin a registration; not within a macro, as the
         function that one begins goes on behind it."""
-        self.skipping = self._expander.at_text()
-
-    def block_macros(self) -> list[CppToken]:
-        """The macros that began a registration block."""
-        return self._expander.blocks
-
-    def used_macros(self) -> set[str]:
-        """The names of the macros that were replaced."""
-        return self._expander.used
-
-    def place(self) -> Span:
-        """Place in *main* that the reading has reached."""
-        return self.text.span(self.reached)
+        self.skipping = not self.expander.pending
 
     # ---- files and directives
 
@@ -117,7 +100,7 @@ class TranslationUnit:
         """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
         macro for a registration, from the header of the project that no ``#include`` led to."""
         if name == EXTENSION_NAME:
-            self._table.add(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
+            self.table.add(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
             return True
         header = self.project.header_of_macro(name, self.main)
         if header is None or header.text.name in self.included:
@@ -131,7 +114,7 @@ class TranslationUnit:
         """The file to include; None where there is none, or it is read already."""
         target = directive.target
         if target is None:
-            text = "".join(token.text for token in self._expander.all_replaced(directive.tokens))
+            text = "".join(token.text for token in self.expander.all_replaced(directive.tokens))
             if len(text) < 3 or text[0] not in '"<':
                 return None
             target = text[1:-1], text[0] == '"'
@@ -145,21 +128,8 @@ class TranslationUnit:
         return file
 
     def _directive(self, directive: Directive, file: SourceFile) -> None:
-        kind = directive.kind
-        branches = self._branches
-        if kind == "define":
-            if not branches.off:
-                self._table.define(directive, branches.when)
-        elif kind == "endif":
-            branches.close()
-        elif kind == "else":
-            branches.turn(None)
-        elif kind == "undef":
-            if not branches.off:
-                self._table.undefine(directive.name, branches.when)
-        elif kind == "ifndef" and file.guard == directive.name and file.once:
-            branches.open(lambda: True)
-        elif kind in ("if", "ifdef", "ifndef"):
-            branches.open(lambda: self._ifs.decision(directive))
-        else:
-            branches.turn(lambda: self._ifs.decision(directive))
+        if directive.kind not in ("define", "undef"):
+            self._branches.read(directive, directive.kind == "ifndef" and file.guard == directive.name)
+        elif not self._branches.off:
+            change = self.table.define if directive.kind == "define" else self.table.undefine
+            change(directive, self._branches.when)

@@ -1,0 +1,348 @@
+"""The statements of registration blocks: registrations, calls of functions, conditions, loops and declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, conjunction, disjunction, joined, opposite
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, partners, spelled, split, unwrapped, weight
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
+from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
+from dispatch_cli.extract.cpp.values import Lookup, elements_of
+from dispatch_cli.extract.work import OverWork, WorkBudget
+from dispatch_cli.model.conditions.condition import Atom
+from dispatch_cli.model.sources.extracted import ExtractedBlock
+
+MAX_DEPTH = 40
+"""Maximum depth of nested statements and calls of functions."""
+CONDITION = 20
+"""Units of work of each condition of a statement: whoever reads what is extracted looks at it several times."""
+LOOKUP = 10
+"""Units of work of a name that stands for an expression."""
+MAX_NESTED = 40
+"""Maximum depth of nested conditions and names."""
+PARTLY = "only a part of this is under an '#if'"
+_HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
+_HARMLESS = frozenset(
+    {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
+    | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
+)
+_TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
+
+
+def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
+    """The index of the ``;`` of the statement at *index*."""
+    while index < len(tokens) and tokens[index].text != ";":
+        index = pairs.get(index, index) + 1
+    return index
+
+
+def extent(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
+    """The index behind the statement that begins at *index*, without the ``else`` of an ``if``."""
+    while index < len(tokens) and tokens[index].text in _HEADED:
+        index += 1
+        if index < len(tokens) and tokens[index].text == "constexpr":
+            index += 1
+        if index < len(tokens) and tokens[index].text == "(":
+            index = pairs[index] + 1
+    if index < len(tokens) and tokens[index].text == "{":
+        return pairs[index] + 1
+    return min(end_of(tokens, index, pairs) + 1, len(tokens))
+
+
+def whole(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
+    """The index behind the statement at *index*, with the ``else`` of an ``if``."""
+    is_if = index < len(tokens) and tokens[index].text == "if"
+    end = extent(tokens, index, pairs)
+    while is_if and end < len(tokens) and tokens[end].text == "else":
+        end = extent(tokens, end + 1, pairs)
+    return end
+
+
+def decision_of(tokens: Sequence[CppToken], lookup: Lookup, depth: int = 0) -> Decision:
+    """Evaluate the condition of an ``if``, as far as the text decides it."""
+    tokens = unwrapped(tokens)
+    if depth < MAX_NESTED and tokens:
+        for operator, join in (("||", disjunction), ("&&", conjunction)):
+            parts = split(tokens, operator)
+            if len(parts) > 1:
+                return join([decision_of(part, lookup, depth + 1) for part in parts])
+        if tokens[0].text == "!" and (len(tokens) == 2 or inside(tokens, 1)[1] == len(tokens)):
+            return opposite(decision_of(tokens[1:], lookup, depth + 1))
+        if len(tokens) == 1:
+            if tokens[0].text in ("true", "false", "0", "1"):
+                return tokens[0].text in ("true", "1")
+            value = lookup(tokens[0].text)
+            if value:
+                return decision_of(value, lookup, depth + 1)
+    return Atom(" ".join(spelled(tuple(tokens)).split()) or "…")
+
+
+def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]], work: WorkBudget) -> list[CppToken]:
+    """The tokens with values in place of names. work: what is made is counted in it. Errors: OverWork."""
+    result: list[CppToken] = []
+    work.spend(len(tokens))
+    for index, token in enumerate(tokens):
+        value = values.get(token.text) if token.kind == "name" else None
+        before = tokens[index - 1].text if index else ""
+        if value is None or before in (".", "->", "::"):
+            result.append(token)
+        elif len(value) == 1:  # a name for another one: it stays at its place
+            result.append(token._replace(kind=value[0].kind, text=value[0].text))
+        else:
+            work.spend(len(value))
+            result.extend(
+                part._replace(when=token.when, space=part.space if number else token.space)
+                for number, part in enumerate(value)
+            )
+    return result
+
+
+def initialised(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]]:
+    """The name and the value of a declaration such as ``const char* name = "x"``; empty for something else."""
+    for index, token in enumerate(tokens):
+        if token.text == "=" and token.kind == "mark" and index > 1:
+            back = index - 1
+            while back > 0 and tokens[back].text == "]":
+                while back > 0 and tokens[back].text != "[":
+                    back -= 1
+                back -= 1
+            return (tokens[back].text, list(tokens[index + 1 :])) if tokens[back].kind == "name" else ("", [])
+        if token.text in ("(", "{", "."):
+            if token.text == "{" and index > 1 and tokens[index - 1].kind == "name":
+                return tokens[index - 1].text, list(tokens[index:])
+            return "", []
+    return "", []
+
+
+class BodyReader:
+    """Reads the statements of one block. name: the library's. infer: gives the signature of a function."""
+
+    def __init__(
+        self,
+        name: str,
+        block: ExtractedBlock,
+        findings: Findings,
+        unit: TranslationUnit,
+        functions: LibraryFunctions,
+        infer: Infer,
+    ) -> None:
+        self._name, self._block_when, self._findings = name, block.when, findings
+        self._unit, self._functions = unit, functions
+        self._values: dict[str, Sequence[CppToken]] = {}
+        self._registrar = Registrar(block, findings, self._local, infer)
+
+    def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> bool:
+        """Read statements one by one. Returns true if the code after them is never reached.
+
+        when: what holds beside the conditions of *tokens*.
+        """
+        pairs = partners(tokens)
+        self._unit.work.spend(len(tokens) + 1)
+        if pairs is None:
+            self._findings.refuse(tokens, "its brackets do not match", when)
+            return False
+        if depth > MAX_DEPTH:
+            self._findings.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
+            return False
+        index = 0
+        while index < len(tokens):
+            self._unit.work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
+            try:
+                index, left, ends = self._statement(tokens, index, pairs, when, depth)
+            except OverWork as error:
+                error.at = error.at or tokens[index].at
+                raise
+            if ends:
+                return True
+            when = left
+        return False
+
+    def _statement(
+        self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
+    ) -> tuple[int, When, bool]:
+        """Read one statement. Returns the start of the next, the conditions there, and true if it is never reached."""
+        token = tokens[index]
+        text = token.text
+        if text == ";":
+            return index + 1, when, False
+        if text == "{" and token.kind == "mark":
+            end = pairs[index]
+            ended = self.read(tokens[index + 1 : end], when, depth + 1)
+            return end + 1, when, ended
+        if text in _HEADED:
+            return self._headed(tokens, index, pairs, when, depth)
+        if text == "return":
+            end = end_of(tokens, index, pairs)
+            self._simple(tokens[index + 1 : end], when, depth)
+            own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
+            rest = opposite(conjunction(own))
+            return end + 1, when if isinstance(rest, bool) else joined(when, [rest]), not own
+        end = end_of(tokens, index, pairs)
+        self._simple(tokens[index:end], when, depth)
+        return end + 1, when, False
+
+    def _headed(
+        self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
+    ) -> tuple[int, When, bool]:
+        """A condition or a loop."""
+        kind = tokens[index].text
+        end = whole(tokens, index, pairs)
+        statement = tokens[index:end]
+        opening = index + 1
+        if opening < end and tokens[opening].text == "constexpr":
+            opening += 1
+        if not all(is_under(part, tokens[index].when) for part in statement):
+            self._findings.refuse(statement, PARTLY, when)
+        elif kind == "if" and opening < end and tokens[opening].text == "(":
+            return self._if(tokens, opening, pairs, when, depth)
+        elif self._mentions(statement) and not (kind == "for" and self._for(tokens[:end], opening, pairs, when, depth)):
+            self._findings.refuse(statement, f"the registrations in this '{kind}' are not followed", when)
+        return end, when, False
+
+    def _if(
+        self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int
+    ) -> tuple[int, When, bool]:
+        decision = decision_of(tokens[opening + 1 : pairs[opening]], self._local)
+        first = pairs[opening] + 1
+        behind = whole(tokens, first, pairs)
+        yes = self._branch(tokens[first:behind], when, decision, depth)
+        no = False
+        if behind < len(tokens) and tokens[behind].text == "else":
+            end = whole(tokens, behind + 1, pairs)
+            no = self._branch(tokens[behind + 1 : end], when, opposite(decision), depth)
+            behind = end
+        if yes == no:
+            return behind, when, yes
+        rest = opposite(decision) if yes else decision
+        return behind, when if isinstance(rest, bool) else joined(when, [rest]), rest is False
+
+    def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> bool:
+        if decision is False or not tokens:
+            self._findings.account(tokens)
+            return False
+        return self.read(tokens, when if decision is True else joined(when, [decision]), depth + 1)
+
+    def _for(self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int) -> bool:
+        """A loop over a list that is written down. Returns false for another one."""
+        if opening not in pairs:
+            return False
+        parts = split(tokens[opening + 1 : pairs[opening]], ":")
+        variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
+        elements = elements_of(parts[1], self._local) if variable is not None else None
+        if elements is None or variable is None:
+            return False
+        for element in elements:
+            statement = substitute(tokens[pairs[opening] + 1 :], {variable.text: element}, self._unit.work)
+            self.read(statement, when, depth + 1)
+        return True
+
+    # ---- statements without braces
+
+    def _local(self, name: str) -> Sequence[CppToken] | None:
+        """The value of a local name. Errors: OverWork, as names that stand for others twice stand for very much."""
+        value = self._values.get(name)
+        if value:
+            self._unit.work.spend(LOOKUP + weight(value))
+        return value
+
+    def _mentions(self, tokens: Sequence[CppToken]) -> bool:
+        """True if the library is among *tokens*."""
+        return any(token.kind == "name" and token.text == self._name for token in tokens)
+
+    def _simple(self, tokens: list[CppToken], when: When, depth: int) -> None:
+        """Read one statement that has no braces of its own, without its ``;``."""
+        if not tokens:
+            return
+        whole = same_conditions(_without_bodies(tokens))
+        if any("$" in token.text and token.kind == "name" for token in tokens):
+            self._findings.refuse(tokens, "this is a template, which is filled in when the project is built", when)
+        elif not self._mentions(tokens):
+            self._without_library(tokens, when, whole)
+        elif not whole:
+            self._findings.refuse(tokens, PARTLY, when)
+        elif tokens[0].text == self._name and len(tokens) > 1 and tokens[1].text in (".", "->"):
+            self._registrar.chain(tokens, joined(tokens[0].when, when))
+        elif self._is_class(tokens):
+            self._findings.account(tokens)
+        elif not self._call(tokens, when, depth):
+            self._findings.refuse(tokens, "what this does with the library is not known", when)
+
+    def _without_library(self, tokens: list[CppToken], when: When, whole: bool) -> None:
+        name, value = initialised(tokens)
+        if name:
+            self._values[name] = value if whole else ()
+        first = tokens[0].text
+        named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
+        macro = (first.isupper() and len(first) > 2) or first in self._unit.table.ambiguous
+        called = macro and len(tokens) > 1 and tokens[1].text == "("
+        if named and (called or len(tokens) == 1):
+            self._findings.refuse(tokens, f"the macro {first} is not known", when)
+            self._findings.missing[first] += 1
+        elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
+            self._findings.refuse(tokens, "which library this registers with is not known", when)
+        else:
+            self._findings.account(tokens)
+
+    def _is_class(self, tokens: list[CppToken]) -> bool:
+        """``auto c = m.class_<C>("C")``, which registers a class and no operator."""
+        name, value = initialised(tokens)
+        texts = [token.text for token in value[:3]]
+        return bool(name) and texts[:1] == [self._name] and texts[2:] == ["class_"]
+
+    def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
+        """A call of a function that takes the library."""
+        index, name = 0, ""
+        while index < len(tokens) and (tokens[index].kind == "name" or tokens[index].text == "::"):
+            name = tokens[index].text if tokens[index].kind == "name" else name
+            index += 1
+        if index == len(tokens) or tokens[index].text != "(" or tokens[0].text in _TYPES:
+            return False
+        inner, end = inside(tokens, index)
+        if end != len(tokens):
+            return False
+        arguments = split(inner)
+        function = self._functions.get(name)
+        if function is not None:
+            return self._inlined(function, arguments, tokens, when, depth)
+        if self._functions.complete:
+            self._findings.refuse(tokens, f"the function {name} is not found in the sources", when)
+        return True
+
+    def _inlined(
+        self,
+        function: LibraryFunction,
+        arguments: list[list[CppToken]],
+        tokens: list[CppToken],
+        when: When,
+        depth: int,
+    ) -> bool:
+        if len(arguments) != len(function.parameters):
+            return False
+        values = dict(zip(function.parameters, arguments, strict=True))
+        body = substitute(list(function.body), values, self._unit.work)
+        self.read(body, joined(tokens[0].when, when), depth + 1)
+        return True
+
+
+def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
+    """True if the name at *index* is called as a member."""
+    return (
+        0 < index < len(tokens) - 1 and tokens[index - 1].text in (".", "->") and tokens[index + 1].text in ("(", "<")
+    )
+
+
+def _without_bodies(tokens: list[CppToken]) -> list[CppToken]:
+    """Without what is between the braces of lambdas, whose conditions do not matter."""
+    result: list[CppToken] = []
+    index, is_result = 0, False
+    while index < len(tokens):
+        text = tokens[index].text
+        if text == "{" and result and (is_result or result[-1].text in (")", "mutable", "noexcept")):
+            index = inside(tokens, index)[1]
+            continue
+        is_result = text == "->" or (is_result and text not in ("(", ")", ","))
+        result.append(tokens[index])
+        index += 1
+    return result
