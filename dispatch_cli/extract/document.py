@@ -36,7 +36,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
 )
@@ -61,7 +60,6 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> d
     entries = {
         "libraries": [*_libraries(decided)],
         "operators": [*operator_entries([item for item in decided if isinstance(item, _OF_OPERATORS)])],
-        "higher_order_operators": [*_higher_order(decided)],
         "functions": [
             called_function_entry(function) for extraction in extractions for function in extraction.functions
         ],
@@ -82,19 +80,6 @@ def with_not_understood(data: dict[str, object], more: Sequence[NotUnderstood]) 
 
 
 _OF_OPERATORS = (CustomOperator, OperatorFunction)
-
-
-def _higher_order(items: Iterable[Extracted]) -> Iterator[Data]:
-    """An entry for each implementation: the first of an operator of the sources makes it, the others add to it."""
-    names: set[str] = set()
-    for item in items:
-        if isinstance(item, HigherOrderFunction):
-            name = str(item.operator)
-            add = {} if item.own and name not in names else {"add": True}
-            names.add(name)
-            function = {"fallthrough": True} if item.function is None else item.function
-            value = function if item.key is None else {item.key: function}
-            yield {**placed(item.at, ()), "name": name, **add, item.field: value}
 
 
 def _libraries(items: Iterable[Extracted]) -> Iterator[Data]:

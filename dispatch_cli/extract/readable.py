@@ -24,7 +24,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
     Unknown,
@@ -219,8 +218,6 @@ def undecided_entry(row: Extracted) -> Data:
             fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
         case ExtractedFallback():
             registers, fields = "fallback", {"dispatch_key": row.key, "kernel": row.kernel}
-        case HigherOrderFunction():
-            registers, fields = "py_impl", {"name": row.operator, "kernel": row.function}
         case CustomOperator():
             registers = "triton_op" if row.triton else "custom_op"
             fields = {"name": row.name, "schema": row.schema, "kernel": row.function}

@@ -47,7 +47,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
-    HigherOrderFunction,
     NotUnderstood,
     OperatorFunction,
     SourceKind,
@@ -205,13 +204,6 @@ def _words(item: Extracted | CalledFunction | NotUnderstood) -> Iterator[str | N
             yield from (item.role.value, _value(item.operator), ", ".join(map(_value, item.devices)), item.function)
             yield item.setup_context and f"with {item.setup_context}"
             yield item.dtype
-        case HigherOrderFunction():
-            yield from (
-                f"higher order {item.field}",
-                _value(item.operator),
-                item.key,
-                item.function or "(falls through)",
-            )
         case CalledFunction():
             yield f"function {item.name} registers {', '.join(str(place.line) for place in item.places)}"
         case NotUnderstood():

@@ -71,7 +71,8 @@ FACTORIES = frozenset(
 METHODS = frozenset(
     (
         *("_destroy", "_impl_with_aoti_compile", "_register_fake", "custom_op", "define", "fallback", "impl"),
-        *("impl_abstract", "impl_backward", "impl_save_for_backward", "py_impl", "register_autocast"),
+        *("impl_abstract", "impl_backward", "impl_save_for_backward", "fallthrough", "py_autograd_impl"),
+        *("py_functionalize_impl", "py_impl", "register_autocast"),
         *("register_autograd", "register_effect", "register_fake", "register_kernel"),
         *("register_torch_dispatch", "register_vmap", "triton_op"),
     )
@@ -81,7 +82,7 @@ METHODS = frozenset(
 HARMLESS = frozenset(
     (
         *("_register_effectful_op", "_register_torch_dispatch_rule", "capture_triton", "fallthrough_kernel"),
-        *("get_ctx", "get_kernel", "infer_schema", "opcheck", "py_functionalize_impl"),
+        *("get_ctx", "get_kernel", "infer_schema", "opcheck"),
         *("register_decomposition", "register_effect", "register_opaque_type", "register_torch_dispatch"),
         *("wrap_triton",),
     )

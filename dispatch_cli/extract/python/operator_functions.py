@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
 from dispatch_cli.extract.python.evaluation.evaluator import Call
-from dispatch_cli.extract.python.evaluation.lookups import Classes
 from dispatch_cli.extract.python.evaluation.values import (
-    ClassValue,
     Dotted,
-    HigherOrderHandle,
     Opaque,
     OperatorHandle,
     Prepared,
-    Scope,
     Value,
     function_name,
-    source_text,
 )
-from dispatch_cli.extract.python.names import every_node
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.model.sources.extracted import FunctionRole, HigherOrderFunction, OperatorFunction, Unknown
+from dispatch_cli.model.sources.extracted import FunctionRole, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
-_CLASS = "torch._ops.HigherOrderOperator"
-_FIELDS = {"py_autograd_impl": "autograd", "py_functionalize_impl": "functionalize"}
-METHODS = (*_FIELDS, "py_impl", "fallthrough")
-"""Methods that register something for a higher-order operator."""
-_OF_VARIABLES = {"hop_print": "print", "_foreach_map": "foreach_map"}
-"""Variables of ``torch._higher_order_ops`` that are not called as their operators, nor as these with ``_op`` behind."""
-_FIELD_OF_KEY = {".DispatchKey.": "dispatch", ".TransformType.": "transforms"}
 
 
 class OperatorFunctions:
@@ -146,103 +131,3 @@ class OperatorFunctions:
         else:
             self.add(FunctionRole.PY_IMPL, operator, function, call.of(), (key,) if key else ())
         return function
-
-
-class HigherOrderOperators:
-    """Finds what is registered for higher-order operators."""
-
-    def __init__(self, run: PythonRun, classes: Classes, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
-        self._run = run
-        self._classes = classes
-        self._evaluate = evaluate
-
-    def operator(self, call: Call) -> Value:
-        """``HigherOrderOperator("name")``."""
-        return HigherOrderHandle(keys.text_of(call.arguments("name").get("name"), call.node), own=True)
-
-    def instance(self, cls: ClassValue) -> HigherOrderHandle | None:
-        """An object of a class of higher-order operators, whose ``__init__`` says the name; None for other classes."""
-        name = self._higher_order_name(cls)
-        return None if name is None else HigherOrderHandle(name, own=True)
-
-    def _higher_order_name(self, cls: ClassValue) -> str | Unknown | None:
-        ancestors = self._classes.ancestors(cls)
-        first = next((ancestor for ancestor in ancestors if Dotted(_CLASS) in self._classes.bases(ancestor)), None)
-        if first is None:
-            return None
-        names = (self._name_in_init(ancestor) for ancestor in ancestors[: ancestors.index(first) + 1])
-        return next((name for name in names if name is not None), Unknown(f"{first.name}()"))
-
-    def _name_in_init(self, cls: ClassValue) -> str | Unknown | None:
-        """The name of the operator that a class gives to the ``__init__`` of its base; None where it calls none."""
-        for part in every_node(cls.node):
-            self._run.spend(1)
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "__init__":
-                given = part.args if isinstance(part.func.value, ast.Call) else part.args[1:]  # without ``self``
-                names = [*given[:1], *(keyword.value for keyword in part.keywords if keyword.arg == "name")]
-                if names:
-                    return keys.text_of(self._evaluate(names[0], cls.scope), names[0])
-        return None
-
-    def method(self, operator: HigherOrderHandle, name: str, call: Call) -> Value:
-        """Call one of `METHODS`."""
-        given = call.given
-        self._run.account(call.file, call.node)
-        if name == "fallthrough":
-            self._implementation(operator, "dispatch", given[0] if given else None, None, call)
-            return None
-        if name in _FIELDS:
-            if given:
-                self._implementation(operator, _FIELDS[name], None, _short_name(given[0]), call)
-            return given[0] if given else Opaque(call.node)
-        if len(given) < 2:
-            path = self._run.call_path(call.file, call.node)
-            return Prepared(Dotted("higher_order.py_impl"), (operator, *given), {}, path)
-        key = given[0]
-        text = key.name if isinstance(key, Dotted | ClassValue) else ""
-        field = next(
-            (field for part, field in _FIELD_OF_KEY.items() if part in text),
-            "modes" if text.endswith("Mode") else "subclasses" if text else "",
-        )
-        self._implementation(operator, field, key, _short_name(given[1]), call)
-        return given[1]
-
-    def fake(self, call: Call) -> Value:
-        """``torch._higher_order_ops.utils.register_fake(operator)``."""
-        if len(call.given) < 2:
-            register = Dotted("torch._higher_order_ops.utils.register_fake")
-            return Prepared(register, tuple(call.given), {}, self._run.call_path(call.file, call.node))
-        first, function = call.given[:2]
-        operator = first if isinstance(first, HigherOrderHandle) else imported(first)
-        if operator is not None:
-            mode = Dotted("torch._subclasses.fake_tensor.FakeTensorMode")
-            self._implementation(operator, "modes", mode, _short_name(function), call)
-        return function
-
-    def _implementation(
-        self, operator: HigherOrderHandle, field: str, key: Value, function: str | None, call: Call
-    ) -> None:
-        """function: None where the key falls through."""
-        if not field:
-            self._run.not_known(call.file, call.node, f"it is not known what `{function_name(key)}` is")
-        elif self._run.conditions(call.file):
-            self._run.not_known(call.file, call.node, "a higher-order operator has it only under a condition")
-        else:
-            name = key.name.rpartition(".")[2] if isinstance(key, Dotted | ClassValue) else None
-            at = self._run.at(call.file, call.node)
-            self._run.emit(HigherOrderFunction(operator.name, operator.own, field, name, function, at), call.node)
-
-
-def imported(value: Value) -> HigherOrderHandle | None:
-    """A higher-order operator of PyTorch that is imported by its name; None for other values."""
-    if isinstance(value, Dotted) and value.name.startswith("torch."):
-        variable = value.name.rpartition(".")[2]
-        return HigherOrderHandle(_OF_VARIABLES.get(variable, variable.removesuffix("_op")))
-    return None
-
-
-def _short_name(function: Value) -> str:
-    """The name of a function; of a call that makes one, the name of what is called."""
-    if isinstance(function, Opaque) and isinstance(function.node, ast.Call):
-        return source_text(function.node.func)
-    return function_name(function)

@@ -132,7 +132,7 @@ class PythonReader(Evaluator):
         self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
         expressions = Expressions(self)
         self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
-        torch = TorchCalls(run, classes, self.value)
+        torch = TorchCalls(run, self.value)
         calls = Calls(self, classes, PythonFunctions(self, imports, torch), torch)
         self.call, self.apply = calls.call, calls.apply
         self.decorate, self.run_function = calls.decorate, calls.run_function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from math import prod
@@ -13,7 +12,6 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
 from dispatch_cli.extract.python.evaluation.evaluator import Call
-from dispatch_cli.extract.python.evaluation.lookups import Classes
 from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
     Bound,
@@ -21,7 +19,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     DeviceText,
     Dotted,
     FunctionValue,
-    HigherOrderHandle,
     LibraryValue,
     NamedSchema,
     Opaque,
@@ -34,15 +31,13 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import Libraries
-from dispatch_cli.extract.python.operator_functions import METHODS as HIGHER_ORDER_METHODS
-from dispatch_cli.extract.python.operator_functions import HigherOrderOperators, OperatorFunctions, imported
+from dispatch_cli.extract.python.operator_functions import OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import CustomOperator, Unknown
 
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
-_SCHEMA = re.compile(r"\s*[\w:.]+\s*\(.*\)\s*->", re.DOTALL)
 
 
 class CustomOperators:
@@ -132,20 +127,14 @@ class CustomOperators:
         return None
 
 
-def _is_schema(given: list[Value]) -> bool:
-    """True if the first argument is a text that looks like the schema of an operator."""
-    return bool(given) and isinstance(given[0], str) and _SCHEMA.match(given[0]) is not None
-
-
 class TorchCalls:
     """Finds what calls of PyTorch's interface register."""
 
-    def __init__(self, run: PythonRun, classes: Classes, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
+    def __init__(self, run: PythonRun, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
         self._run = run
         self._functions = functions = OperatorFunctions(run)
         libraries = self._libraries = Libraries(run, functions)
         custom = CustomOperators(run, libraries, evaluate)
-        self._higher_order = HigherOrderOperators(run, classes, evaluate)
         self._direct_register = custom.direct_register
         self._acts: dict[str, Callable[[Call], Value]] = {
             "Library": libraries.library,
@@ -169,15 +158,6 @@ class TorchCalls:
 
     def call(self, name: str, call: Call) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
-        if name == "higher_order.py_impl":
-            return self._higher_order.method(call.given[0], "py_impl", call.of(*call.given[1:]))
-        if name == "torch._ops.HigherOrderOperator":
-            return self._higher_order.operator(call)
-        if name == "torch._higher_order_ops.utils.register_fake":
-            return self._higher_order.fake(call)
-        owner, _, method = name.rpartition(".")
-        if method in HIGHER_ORDER_METHODS and (operator := imported(Dotted(owner))) is not None:
-            return self._higher_order.method(operator, method, call)
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
             return self._other(name, call)
@@ -192,27 +172,19 @@ class TorchCalls:
             return DeviceText(":".join(map(str, call.given)))
         if name.rpartition(".")[2] == DIRECT_REGISTER:
             return self._choices(call, self._direct_register)
-        if name.startswith(("torch._custom_op.", "torch._custom_ops.")):
-            self._run.not_known(call.file, call.node, f"`{name}` is older than `torch.library.custom_op`")
-        if name.startswith("torch.") and name.endswith(".define") and _is_schema(call.given):
-            self._run.not_known(call.file, call.node, f"it is not known what `{name.removesuffix('.define')}` is")
         return Opaque(call.node)
 
     def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library, an operator or of something that is not known."""
-        match bound.owner:
-            case HigherOrderHandle() if bound.name in HIGHER_ORDER_METHODS:
-                return self._higher_order.method(bound.owner, bound.name, call)
-            case Dotted(name) if name.startswith("torch.ops.higher_order."):
-                return self._higher_order.method(HigherOrderHandle(name.split(".")[3]), bound.name, call)
-            case HigherOrderHandle():
-                return Opaque(call.node)
-            case LibraryValue():
-                return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
-            case OperatorHandle() | Dotted():
-                return self._choices(call, lambda chosen: self._of_operator(bound, chosen))
-        if not isinstance(call.node, ast.Call) or names.plausible(call.node, self._run.index.text(call.file)):
-            self._run.not_known(call.file, call.node, f"it is not known what `{function_name(bound.owner)}` is")
+        owner = bound.owner
+        if isinstance(owner, LibraryValue):
+            return self._choices(call, lambda chosen: self._libraries.method(bound, chosen))
+        is_dotted = isinstance(owner, Dotted)
+        if isinstance(owner, OperatorHandle) or (is_dotted and owner.name.startswith("torch.ops.")):
+            return self._choices(call, lambda chosen: self._of_operator(bound, chosen))
+        node = call.node
+        if is_dotted or not isinstance(node, ast.Call) or names.plausible(node, self._run.index.text(call.file)):
+            self._run.not_known(call.file, node, f"it is not known what `{function_name(owner)}` is")
         return Opaque(call.node)
 
     def _of_operator(self, bound: Bound, call: Call) -> Value:
@@ -225,10 +197,6 @@ class TorchCalls:
             return self._acts[bound.name](call.of(bound.owner, *call.given, **call.keywords))
         self._run.account(call.file, call.node)
         return Opaque(call.node)
-
-    def instance(self, cls: ClassValue) -> HigherOrderHandle | None:
-        """An object of a class of higher-order operators; None for other classes."""
-        return self._higher_order.instance(cls)
 
     def removed_python_kernel(self, kernels: Dotted, key: Value, node: ast.AST) -> None:
         """``del op.py_kernels[key]``: the kernel that `py_impl` registers there takes the place of another one."""

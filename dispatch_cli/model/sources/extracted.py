@@ -157,23 +157,6 @@ class OperatorFunction(NamedTuple):
     setup_body: FunctionBody | None = None
 
 
-class HigherOrderFunction(NamedTuple):
-    """A Python function that is registered for a higher-order operator.
-
-    own: the sources make the operator. field: of the operator's declaration, such as ``dispatch`` or ``modes``.
-    key: the dispatch key, mode, subclass or transform; None where the field has none. function: None where the key
-    falls through.
-    """
-
-    operator: str | Unknown
-    own: bool
-    field: str
-    key: str | None
-    function: str | None
-    at: Span
-    when: tuple[Condition, ...] = ()
-
-
 class NotUnderstood(NamedTuple):
     """A statement that may register something, and is not understood.
 
@@ -201,13 +184,7 @@ class CalledFunction(NamedTuple):
 
 
 Extracted = (
-    ExtractedBlock
-    | ExtractedDefinition
-    | ExtractedKernel
-    | ExtractedFallback
-    | CustomOperator
-    | OperatorFunction
-    | HigherOrderFunction
+    ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback | CustomOperator | OperatorFunction
 )
 
 

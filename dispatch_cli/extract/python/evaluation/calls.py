@@ -239,9 +239,7 @@ class Calls:
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
             value.may_be_replaced = True
-        if isinstance(function, Dotted) and not (
-            names.is_torch_api(function.name) or function.name.endswith((".py_autograd_impl", ".py_functionalize_impl"))
-        ):
+        if isinstance(function, Dotted) and not names.is_torch_api(function.name):
             self._run.seen_calls.add(id(node))
             return value  # such as functools.cache: it is taken for the function itself
         if isinstance(function, Opaque):
@@ -340,8 +338,6 @@ class Calls:
     def _instance(self, cls: ClassValue, call: Call) -> Value:
         if self._classes.is_enum(cls):
             return Opaque(call.node)
-        if (operator := self._torch.instance(cls)) is not None:
-            return operator
         instance = InstanceValue(cls)
         start = self._classes.of_class(cls, instance, "__init__", call.node)
         if isinstance(start, FunctionValue):

@@ -19,7 +19,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     EnumMember,
     FunctionValue,
-    HigherOrderHandle,
     ImportedName,
     InstanceValue,
     LibraryValue,
@@ -32,7 +31,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_OF_TORCH, Version
-from dispatch_cli.extract.python.keys import METHODS
+from dispatch_cli.extract.python.keys import METHODS, TORCH_FUNCTIONS
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 
 _MISSING = Opaque(None, "missing")
@@ -181,14 +180,13 @@ class Lookups:
             case InstanceValue():
                 if name in owner.attributes:
                     return owner.attributes[name]
-                return self._classes.of_class(owner.of, owner, name, node)
+                value = self._classes.of_class(owner.of, owner, name, node)
+                return Bound(owner, name) if isinstance(value, Opaque) and name in METHODS else value
             case EnumMember():
                 return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
             case LibraryValue(block):
                 if name == "ns":
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
-                return Bound(owner, name)
-            case HigherOrderHandle():
                 return Bound(owner, name)
             case OperatorHandle():
                 return owner if name in ("_opoverload", "default") else Bound(owner, name)
@@ -212,20 +210,19 @@ class Lookups:
             return full.removesuffix(".__name__")
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
-        if full.startswith("torch.ops.") and full.rpartition(".")[2] in METHODS:
-            owner = full.rpartition(".")[0]
-            if owner.count(".") >= 3:
-                return Bound(Dotted(owner), full.rpartition(".")[2])
+        owner, _, name = full.rpartition(".")
+        in_namespace = owner.startswith("torch.ops.") and owner.count(".") < 3
+        if full.startswith("torch.") and name in METHODS and full not in TORCH_FUNCTIONS and not in_namespace:
+            return Bound(Dotted(owner), name)
         if full == TORCH_VERSION:
             return self._run.values(scope.file).get(full, (VERSION_OF_TORCH,))[0]
         if full in ("inspect.Parameter.empty", "inspect.Signature.empty"):
             return EMPTY
         if names.is_torch_api(full):
             return Dotted(full)
-        module, _, name = full.rpartition(".")
         if module_file := self._run.index.absolute(full, scope.file):
             return ModuleValue(module_file)
-        if module_file := self._run.index.absolute(module, scope.file):
+        if module_file := self._run.index.absolute(owner, scope.file):
             return self.member(module_file, name, node)
         return Dotted(full) if names.certain(full) else Opaque(node)
 

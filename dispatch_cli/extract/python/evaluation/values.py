@@ -215,14 +215,6 @@ class OperatorHandle:
     name: str | Unknown
 
 
-@dataclass(frozen=True)
-class HigherOrderHandle:
-    """A higher-order operator. own: the project makes it."""
-
-    name: str | Unknown
-    own: bool = False
-
-
 @dataclass(eq=False)
 class Bound:
     """A method of a value that is not the project's: a library's, a list's."""
@@ -284,7 +276,7 @@ def function_name(value: Value) -> str:
             return name
         case Opaque():
             return value.text
-        case OperatorHandle(name) | HigherOrderHandle(name):
+        case OperatorHandle(name):
             return name if isinstance(name, str) else name.expression
         case Bound():
             return f"{function_name(value.owner)}.{value.name}" if not constant(value.owner) else value.name
