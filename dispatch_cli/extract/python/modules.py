@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
@@ -34,8 +34,6 @@ MAX_DOTS = 1_000
 _IMPORTING = re.compile(r"\b(?:from|import)\b")
 MAX_LEVELS = 200
 """Dots of a relative import."""
-MAX_SEARCHED = 50
-"""Folders of ``sys.path`` in which a module is looked for."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
@@ -109,10 +107,8 @@ class ModuleIndex:
         self._resolved: dict[tuple[str, str], str | None] = {}
         self._called: dict[str, list[str]] = {}
         self._parts_of: dict[str, tuple[str, ...]] = {}
-        self._folders = {str(PurePath(file).parent) for file in self.files}
-        self._root = PurePath(os.path.commonpath(self._folders)) if _are_alike(self._folders) else PurePath()
-        self._searched: dict[str, dict[str, None]] = {}
-        self._searched_by_all: dict[str, None] = {}
+        folders = {str(PurePath(file).parent) for file in self.files}
+        self._root = PurePath(os.path.commonpath(folders)) if _are_alike(folders) else PurePath()
 
     def dotted(self, file: str) -> str:
         """The name under which the module is imported."""
@@ -216,15 +212,13 @@ class ModuleIndex:
 
     def absolute(self, name: str, importer: str) -> str | None:
         """The file of ``import name``; None where it is not in the sources. importer: the nearest one to it wins."""
-        if (own := self._in_searched(name, self._searched.get(importer, ()))) is not None:
-            return own
         key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
             candidates = self._candidates(name)
             self._sources.work.spend(len(candidates))
             theirs = self._parts(importer)
+            candidates = candidates or self._in_search_path(name, importer)
             nearest = max(candidates, key=lambda file: _nearness(self._parts(file), theirs), default=None)
-            nearest = nearest or self._in_searched(name, self._searched_by_all)
             self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
 
@@ -241,17 +235,6 @@ class ModuleIndex:
             self._parts_of[file] = PurePath(inside(file)).parts
         return self._parts_of[file]
 
-    def search(self, folders: Sequence[str], file: str) -> None:
-        """Look for modules in more folders, as a file says by ``sys.path``."""
-        known = self._searched.setdefault(file, {})
-        new = dict.fromkeys(folder for folder in folders if folder in self._folders and folder not in known)
-        if not new or len(known) > MAX_SEARCHED:
-            return
-        self._searched[file] = new | known
-        if len(self._searched_by_all) < MAX_SEARCHED:
-            self._searched_by_all |= new
-        self._resolved.clear()
-
     def _in_top_package(self, name: str) -> str | None:
         """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
         top, *parts = name.split(".")
@@ -259,11 +242,14 @@ class ModuleIndex:
             return None
         return self._in_folder(self._root, parts)
 
-    def _in_searched(self, name: str, folders: Iterable[str]) -> str | None:
-        parts = name.split(".")
-        top = parts[0] in sys.stdlib_module_names
-        files = (self._in_folder(PurePath(folder), parts) for folder in folders if not top)
-        return next((file for file in files if file is not None), None)
+    def _in_search_path(self, name: str, importer: str) -> list[str]:
+        """The files of that name beside the importer; in any folder, where it changes ``sys.path``."""
+        if "." in name or name in sys.stdlib_module_names:
+            return []
+        anywhere = "sys.path" in self.text(importer)
+        folder = PurePath(importer).parent
+        files = (file for file in self._by_last.get(name, ()) if PurePath(file).stem == name)
+        return [file for file in files if anywhere or PurePath(file).parent == folder]
 
     def _is_called(self, file: str, name: str) -> bool:
         own = self._named[file]

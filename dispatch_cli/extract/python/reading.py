@@ -79,8 +79,8 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     run = PythonRun(sources, index)
     reader = PythonReader(run)
     chosen = _chosen(files, index, run)
-    for file in sorted(chosen, key=lambda file: "sys.path" not in index.text(file)):
-        reader.module(file)  # what changes ``sys.path`` first: others may be imported by it
+    for file in chosen:
+        reader.module(file)
     for file in chosen:
         reader.unreached(file)
     order = {file: place for place, file in enumerate(files)}

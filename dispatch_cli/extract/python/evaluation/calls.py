@@ -12,12 +12,8 @@ from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.lookups import Classes
 from dispatch_cli.extract.python.evaluation.methods import (
     BUILTINS,
-    PATH_FUNCTIONS,
-    SEARCHED,
     NoResult,
     constant_method,
-    path_function,
-    searched_folders,
 )
 from dispatch_cli.extract.python.evaluation.options import conditional, exclusive, is_type, merged
 from dispatch_cli.extract.python.evaluation.values import (
@@ -87,12 +83,6 @@ class PythonFunctions:
             return signature_of(given[0], self._reader.value)
         if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
             return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
-        if name in PATH_FUNCTIONS:
-            path = path_function(name, given)
-            return Opaque(node) if path is None else path
-        if name in SEARCHED:
-            self._run.index.search(searched_folders(name, given), call.file)
-            return None
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self._run.question(text, given[0], node, call.file)

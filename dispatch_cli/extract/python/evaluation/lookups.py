@@ -9,7 +9,6 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import EMPTY
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.evaluation.methods import path_of_file
 from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_NAME,
@@ -139,8 +138,6 @@ class Lookups:
             home = home.parent
         if name == "__name__":
             return self._run.index.dotted(scope.file)
-        if name == "__file__":
-            return path_of_file(scope.file)
         if name in names.BUILTIN_NAMES:
             return Dotted(f"builtins.{name}")
         return Opaque(node)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
-import posixpath
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.values import Dotted, FunctionValue, OperatorHandle, Value, constant
-from dispatch_cli.files.paths import inside
 
 MAX_ITEMS = 20_000
 """Items of a list that are made."""
@@ -33,13 +30,6 @@ _LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index
 _COMPARING = frozenset(["remove", "index", "count"])
 """Methods of lists that compare items."""
 _DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
-MAX_PATH = 4096
-"""Characters of a path."""
-_SAME = frozenset(("os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath", "os.path.realpath"))
-PATH_FUNCTIONS = frozenset((*_SAME, "os.path.join", "os.path.dirname", "os.path.basename"))
-"""Functions that make a path of paths."""
-SEARCHED = frozenset(("sys.path.append", "sys.path.insert", "sys.path.extend"))
-"""Functions that add folders to those in which imports look for modules."""
 
 
 def items_of(value: Value) -> list[Value] | None:
@@ -200,35 +190,3 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "float": lambda value: float(_short(value)),
 }
 """Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""
-
-
-def path_of_file(file: str) -> str:
-    """``__file__``. A file of the working directory begins with ``./``, so that its folder is never an empty text."""
-    path = inside(file).replace(os.sep, "/")
-    return path if path.startswith("/") else f"./{path}"
-
-
-def _folder(path: str) -> str:
-    """The folder that a path is in."""
-    plain = posixpath.normpath(path)
-    return f"{plain}/.." if plain.rpartition("/")[2] in (".", "..") else posixpath.dirname(path) or "."
-
-
-def path_function(name: str, given: Sequence[Value]) -> str | None:
-    """The result of one of `PATH_FUNCTIONS`; None where that is not known."""
-    parts = [part for part in given if isinstance(part, str)]
-    if not parts or len(parts) < len(given) or sum(map(len, parts)) > MAX_PATH:
-        return None
-    if name == "os.path.join":
-        return posixpath.join(*parts)
-    if name in _SAME:
-        return parts[0]
-    return _folder(parts[0]) if name == "os.path.dirname" else posixpath.basename(parts[0])
-
-
-def searched_folders(name: str, given: Sequence[Value]) -> list[str]:
-    """The folders that one of `SEARCHED` adds, as far as they are known."""
-    values = given[-1:]
-    if name == "sys.path.extend" and values and isinstance(values[0], list | tuple):
-        values = values[0]
-    return [posixpath.normpath(text) for text in values if isinstance(text, str) and 0 < len(text) <= MAX_PATH]
