@@ -26,13 +26,8 @@ MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_SCHEMA_SIZE = 1500
 """Expressions and statements of a function with a text that has ``->``, which may make a schema."""
-_WITHOUT = frozenset(
-    (
-        *("arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module"),
-        *("name", "names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
-    )
-)
-"""Fields of nodes that have no expressions or statements."""
+_PLAIN = frozenset(("ctx", "names", "op", "ops"))
+"""Fields of nodes that have nodes, but no expressions or statements."""
 _OF_LIBRARY = re.compile(r"\btorch\._?library\b|\bimport library\b|\bLibrary\b")
 """Text of a source that speaks of ``torch.library``."""
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
@@ -85,57 +80,33 @@ def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
     return call[1].lineno, call[1].col_offset
 
 
-class _FieldsByKind(dict[type, tuple[str, ...]]):
-    """The fields of a kind of node that may have nodes."""
-
-    def __missing__(self, kind: type) -> tuple[str, ...]:
-        fields: tuple[str, ...] = () if kind in (ast.Constant, ast.MatchSingleton) else getattr(kind, "_fields", ())
-        names = self[kind] = tuple(name for name in fields if name not in _WITHOUT)
-        return names
-
-
-_CHILDREN = _FieldsByKind()
-
-
 def every_node(root: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, in no order; faster than `ast.walk`."""
-    pending: list[ast.AST | None] = [root]
+    """The expressions, statements and their parts in a tree, in no order; faster than `ast.walk`."""
+    pending = [root]
     while pending:
         node = pending.pop()
-        if node is None:
-            continue  # such as the key of ``**more`` in a dictionary
-        yield node
-        for name in _CHILDREN[type(node)]:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                pending += value
-            elif value is not None:
-                pending.append(value)
+        if isinstance(node, ast.AST):
+            yield node
+            for name, value in vars(node).items():
+                if isinstance(value, list) and name not in _PLAIN:
+                    pending += value
+                elif isinstance(value, ast.AST) and name not in _PLAIN:
+                    pending.append(value)
 
 
 def always_raises(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> bool:
     """True if statements end with an exception on every way through them. spend: called with the amount of work."""
-    if not _ends_with_raise(body, spend):
-        return False
-    count, leaves = 0, False
-    for statement in body:
-        for node in every_node(statement):
-            count += 1
-            leaves = leaves or isinstance(node, _LEAVING)
-    spend(count // 4)
-    return not leaves
-
-
-def _ends_with_raise(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> bool:
     waiting = [body]
     while waiting:
         spend(1)
-        body = waiting.pop()
-        if body and isinstance(body[-1], ast.If):
-            waiting += [body[-1].body, body[-1].orelse]
-        elif not (body and isinstance(body[-1], ast.Raise)):
+        last = waiting.pop()[-1:]
+        if last and isinstance(last[0], ast.If):
+            waiting += [last[0].body, last[0].orelse]
+        elif not (last and isinstance(last[0], ast.Raise)):
             return False
-    return True
+    nodes = [node for statement in body for node in every_node(statement)]
+    spend(len(nodes) // 4)
+    return not any(isinstance(node, _LEAVING) for node in nodes)
 
 
 def called_name(node: ast.Call) -> str:

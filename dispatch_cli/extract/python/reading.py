@@ -247,26 +247,18 @@ class PythonReader(Evaluator):
 Registrations = Sequence[tuple[str, Extracted]]
 
 
-def joined(things: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
+def joined(things: Registrations) -> list[tuple[str, Extracted]]:
     """Join equal registrations of one place, of which one of the conditions is enough."""
-    result: list[tuple[str, Extracted] | None] = []
-    places: dict[Extracted, list[int]] = {}
+    ways: dict[tuple[str, Extracted], list[tuple[Condition, ...]]] = {}
     for file, thing in things:
-        same = places.setdefault(thing._replace(when=()), [])
+        same = ways.setdefault((file, thing._replace(when=())), [])
         when = thing.when
-        place = len(result)
-        result.append(None)
-        for earlier in reversed(same):  # what two make together may join with an earlier registration
-            entry = result[earlier]
-            assert entry is not None
-            either = _either(entry[1].when, when)
-            if either is not None:
+        for earlier in same[::-1]:  # what two make together may join with an earlier registration
+            if (either := _either(earlier, when)) is not None:
                 same.remove(earlier)
-                result[place] = None
-                place, when = earlier, either
-        result[place] = file, thing._replace(when=when)
-        same.append(place)
-    return [entry for entry in result if entry is not None]
+                when = either
+        same.append(when)
+    return [(file, thing._replace(when=when)) for (file, thing), same in ways.items() for when in same]
 
 
 def _either(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:

@@ -7,7 +7,7 @@ import ast
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.methods import MAX_ITEMS, format_constant
 from dispatch_cli.extract.python.evaluation.operations import Operations
-from dispatch_cli.extract.python.evaluation.options import MAX_ATOMS, MAX_DEPTH, all_of, atom, is_small, is_type
+from dispatch_cli.extract.python.evaluation.options import MAX_ATOMS, MAX_DEPTH, atom, is_type, joined
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_PARTS,
     PARTS,
@@ -19,9 +19,8 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     decided,
 )
-from dispatch_cli.extract.python.evaluation.versions import ByVersion, condition_of, in_one_form
+from dispatch_cli.extract.python.evaluation.versions import ByVersion, condition_of
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
-from dispatch_cli.model.conditions.simplify import simplified
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -59,11 +58,10 @@ class Expressions:
         """Truth of a test, or the condition under which it holds."""
         match node:
             case ast.BoolOp() if self._set(node, scope) is None:
-                parts = [self.truth(value, scope) for value in node.values[:MAX_ATOMS]]
-                whole = in_one_form(all_of(parts, isinstance(node.op, ast.And)))
-                if len(node.values) > MAX_ATOMS or not (isinstance(whole, bool) or is_small(whole)):
+                if len(node.values) > MAX_ATOMS:
                     return self._atom(node)
-                return whole
+                parts = [self.truth(value, scope) for value in node.values]
+                return self._joined_truth(parts, isinstance(node.op, ast.And), node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 inner = self.truth(operand, scope)
                 return not inner if isinstance(inner, bool) else negated(inner)
@@ -72,17 +70,8 @@ class Expressions:
     def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
         """Truth of a value, or the condition under which it is true."""
         if isinstance(value, Alternatives):
-            parts: list[bool | Condition] = []
-            for option in value.options:
-                own = self.truth_of(option.value, node)
-                if own is False:
-                    continue
-                when = [*option.when, *([] if own is True else [own])]
-                parts.append(all_of(list(when), True))
-            whole = in_one_form(all_of(parts, False))
-            if isinstance(whole, bool):
-                return whole
-            return simplified(whole) or True if is_small(whole) else self._atom(node)
+            ways = [[*option.when, self.truth_of(option.value, node)] for option in value.options]
+            return self._joined_truth([self._joined_truth(way, True, node) for way in ways], False, node)
         if isinstance(value, ByVersion) and all(map(decided, value.values)):
             return condition_of(list(map(bool, value.values)))
         if isinstance(value, RegistrationQuestion):
@@ -93,6 +82,11 @@ class Expressions:
             return bool(value)
         except Exception:  # what a class of Python's own may raise
             return self._atom(node)
+
+    def _joined_truth(self, parts: list[bool | Condition], conjunction: bool, node: ast.AST) -> bool | Condition:
+        self._run.spend(1 << min(2 * len(parts), 10))
+        whole = joined(parts, conjunction)
+        return self._atom(node) if whole is None else whole
 
     def _atom(self, node: ast.AST) -> Condition:
         return atom(self._run.text(node))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
@@ -15,7 +16,9 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
     constant,
 )
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Or, atoms, negated
+from dispatch_cli.model.conditions.simplify import simplified
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 
 _JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
 
@@ -27,47 +30,19 @@ MAX_OPTIONS = 8
 """Values that one name may have under different conditions."""
 
 
-def is_small(condition: Condition) -> bool:
-    """True if a condition has no more than `MAX_ATOMS` atoms."""
-    pending, count = [condition], 0
-    while pending and count <= MAX_ATOMS:
-        part = pending.pop()
-        if isinstance(part, And | Or):
-            pending += part.operands
-        elif isinstance(part, Not):
-            pending.append(part.operand)
-        else:
-            count += 1
-    return count <= MAX_ATOMS
-
-
-def without(condition: Condition, known: list[Condition]) -> Condition:
-    """A part of ``a or (not a and b)``, without what the other parts say."""
-    if not isinstance(condition, And):
-        return condition
-    rest = tuple(operand for operand in condition.operands if operand not in known)
-    return condition if not rest else rest[0] if len(rest) == 1 else And(rest)
-
-
-def all_of(parts: list[bool | Condition], conjunction: bool) -> bool | Condition:
-    """Condition under which all of the parts hold, or any of them."""
-    left: list[Condition] = []
-    for part in parts:
-        if isinstance(part, bool):
-            if part is not conjunction:
-                return part
-        elif part not in left:
-            left.append(part)
-    for operand in left:
-        if negated(operand) in left:
-            return not conjunction
-    if not conjunction:
-        left = [without(operand, [negated(other) for other in left if other is not operand]) for operand in left]
+def joined(parts: Sequence[bool | Condition], conjunction: bool) -> bool | Condition | None:
+    """Condition under which all parts hold, or any of them, in a short form; None where it has too many atoms."""
+    left = [part for part in parts if not isinstance(part, bool)]
+    if (not conjunction) in parts or any(negated(part) in left for part in left):
+        return not conjunction
     if not left:
         return conjunction
-    if len(left) == 1:
-        return left[0]
-    return And(tuple(left)) if conjunction else Or(tuple(left))
+    whole = left[0] if len(left) == 1 else And(tuple(left)) if conjunction else Or(tuple(left))
+    names = [*islice(atoms(whole), MAX_ATOMS + 1)]
+    if len(names) > MAX_ATOMS:
+        return None
+    of_version = sum(name.startswith(TORCH_VERSION) for name in names)
+    return whole if len(set(names)) == len(names) and of_version < 2 else simplified(whole) or True
 
 
 def atom(text: str) -> Atom:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Or, atoms, negated, value
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Or, negated
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 
 VERSION_CLASSES = frozenset(
@@ -92,14 +92,3 @@ def condition_of(truths: Sequence[bool]) -> bool | Condition:
             return True
         ranges.append(bounds[0])
     return False if not ranges else ranges[0] if len(ranges) == 1 else Or(tuple(ranges))
-
-
-def in_one_form(condition: bool | Condition) -> bool | Condition:
-    """A condition on nothing but the version in its one form; others as they are."""
-    bounds = {} if isinstance(condition, bool) else dict.fromkeys(atoms(condition))
-    if isinstance(condition, bool) or not all(text.startswith(_BOUND) for text in bounds):
-        return condition
-    keys = {text: Version(text.removeprefix(_BOUND)).key for text in bounds}
-    return condition_of(
-        [value(condition, {text: version.key >= key for text, key in keys.items()}) is True for version in _VERSIONS]
-    )
