@@ -29,7 +29,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     size_of,
 )
 from dispatch_cli.extract.python.evaluation.versions import Version, comparable
-from dispatch_cli.model.conditions.condition import Atom, negated
+from dispatch_cli.model.conditions.condition import negated
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -45,9 +45,6 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-
-
-_REGISTERED = (Dotted("torch.library._defs"), Dotted("torch.library._impls"))
 
 
 class Operations:
@@ -131,8 +128,6 @@ class Operations:
         if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
             return (left is right) is isinstance(kind, ast.Is)
         if isinstance(kind, ast.In | ast.NotIn):
-            if isinstance(left, str) and right in _REGISTERED:
-                return self._is_registered(left, right.name, isinstance(kind, ast.In))
             items = right if isinstance(right, str) else items_of(right)
             self._run.spend(len(items or ()) // (1 if isinstance(items, list) else PARTS))
             if isinstance(items, list) and (among := one_of_types(left, items)) is not None:
@@ -145,11 +140,6 @@ class Operations:
         if isinstance(left, Dotted) and left == right and isinstance(kind, ast.Is | ast.Eq):
             return True
         return self._operate(node, type(kind), left, right)
-
-    def _is_registered(self, name: str, names: str, wanted: bool) -> Value:
-        """``"my::op" in torch.library._defs``, ``"my/op/CPU" in torch.library._impls``."""
-        self._run.questions[f"{name!r} in {names}"] = "::".join(name.split("/")[:2])
-        return conditional([Atom(f"{name!r} in {names}")], wanted, not wanted)
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
         last = len(node.values) - 1

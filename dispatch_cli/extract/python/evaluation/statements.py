@@ -16,13 +16,12 @@ from dispatch_cli.extract.python.evaluation.values import (
     InstanceValue,
     LibraryValue,
     Opaque,
-    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
     source_text,
 )
-from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
+from dispatch_cli.extract.python.keys import CALLED
 from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
@@ -96,15 +95,15 @@ class Branches:
 
     def try_(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
-        errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
-        main = next((handler for handler in node.handlers if _catches(handler, errors)), None)
-        unsure = [self._uncertain(statement, scope) for statement in node.body] if main is not None else []
+        main = next((handler for handler in node.handlers if _catches(handler, _IMPORT_ERRORS)), None)
+        imports = [part for part in node.body if main is not None and isinstance(part, ast.Import | ast.ImportFrom)]
+        unsure = [atom for atom in (self._imports.condition(part, scope) for part in imports) if atom is not None]
         settings = self._run.values(scope.file)
-        failing = [atom for atom in dict.fromkeys(unsure) if atom is not None and str(atom) not in settings]
+        failing = [atom for atom in dict.fromkeys(unsure) if str(atom) not in settings]
         body = [*node.body, *node.orelse]
         before = dict(scope.names)
         self._run.spend(len(before) * (1 + len(node.handlers)))
-        if main is not None and any(atom is not None and not settings.get(str(atom), (True,))[0] for atom in unsure):
+        if main is not None and not all(settings.get(str(atom), (True,))[0] for atom in unsure):
             self._run.dead(body, scope.file)
             flow = self._reader.block(main.body, scope, returns)
         elif main is not None and failing:
@@ -138,15 +137,6 @@ class Branches:
                 self._reader.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self._reader.block(node.body, scope, returns)
 
-    def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
-        """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
-        if isinstance(node, ast.Expr) and _finds_schema(node):
-            question = self._reader.value(node.value, scope)
-            return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            return self._imports.condition(node, scope)
-        return None
-
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
     """The conditions under which one of the ways is gone."""
@@ -179,10 +169,6 @@ def _joined_names(
         same = len(present) == len(values) and all(option.value is first for option in present)
         joined[name] = first if same else merged(present)
     return joined
-
-
-def _finds_schema(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called_name(node.value) == FIND_SCHEMA
 
 
 def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
