@@ -40,8 +40,10 @@ SPELLINGS = {
     "typing.Sequence": "Sequence",
     "collections.abc.Sequence": "Sequence",
     "builtins.tuple": "tuple",
+    "inspect.Signature.empty": "inspect.Parameter.empty",
     "typing.Tuple": "tuple",
     "typing_extensions.List": "list",
+    "typing.Dict": "builtins.dict",
 }
 NUMBER = frozenset(("int", "float", "bool"))
 
@@ -67,26 +69,20 @@ _RETURNS: dict[object, str] = {
 }
 
 
-_OTHERS = ("None", "NoneType", "builtins.dict", "typing.Any", "typing.Dict", "torch.Generator")
-_KNOWN = frozenset((*SPELLINGS.values(), *_OTHERS))
-EMPTY = Dotted("inspect._empty")
+EMPTY = Dotted("inspect.Parameter.empty")
 """Stands for an annotation or a default that is not there."""
-_TYPES = frozenset(
-    (
-        *(*SPELLINGS, *SPELLINGS.values(), EMPTY.name, "builtins.NoneType", "builtins.complex", "builtins.dict"),
-        *("torch.Generator", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.Tensor", "torch.dtype"),
-        *("torch.device", "torch.layout", "torch.memory_format", "torch.nn.Parameter", "typing.Any", "typing.Union"),
-        *("typing.Optional", "types.UnionType"),
-    )
-)
-_ORIGINS = {"typing.Optional": "typing.Union", "typing.List": "builtins.list", "typing.Tuple": "builtins.tuple"}
+_KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any", "torch.Generator"))
+_COMPARED = _KNOWN | {
+    *("builtins.NoneType", "builtins.complex", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.layout"),
+    *("torch.memory_format", "torch.nn.Parameter", "typing.Union", "types.UnionType", "typing.Optional", EMPTY.name),
+}
 
 
-def is_known_type(kind: object) -> bool:
+def is_known_type(kind: object, known: frozenset[object] = _KNOWN) -> bool:
     """True if all parts of a type are known, so that no class of a project is among them."""
     if isinstance(kind, tuple | frozenset):
-        return all(map(is_known_type, kind))
-    return kind in _KNOWN
+        return all(is_known_type(part, known) for part in kind)
+    return kind in known
 
 
 class NoSchema(Exception):
@@ -144,10 +140,9 @@ def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value],
     ``from __future__ import annotations`` makes texts of annotations; PyTorch evaluates such a text once.
     """
     value = evaluate(node, scope)
-    texts = not has_future_annotations(scope)
-    if isinstance(value, str) and texts:
-        value, texts = _parsed(value, evaluate, scope), False
-    return "NoneType" if value is None and not _is_none(node) else _type(value, evaluate, scope, texts)
+    if isinstance(value, str) and not has_future_annotations(scope):
+        value = _parsed(value, evaluate, scope)
+    return "NoneType" if value is None and not _is_none(node) else _type(value)
 
 
 def has_future_annotations(scope: Scope) -> bool:
@@ -156,49 +151,24 @@ def has_future_annotations(scope: Scope) -> bool:
     return isinstance(imported, ImportedName) and imported.node.module == "__future__"
 
 
-def spelled_type(value: Value) -> object:
-    """A type in one spelling; None where a part of it is not known."""
-    kind = _type(value, lambda node, _: Opaque(node), Scope(""), texts=False)
-    pending, count = [kind], 0
-    while pending:
-        part = pending.pop()
-        count += 1
-        if part == "?" or count > 100:
-            return None
-        pending += part if isinstance(part, tuple | frozenset) else ()
-    return kind
-
-
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
 
 
-def _type(
-    value: Value, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope, texts: bool, depth: int = 0
-) -> object:
-    """A type in one spelling: a name, a frozenset for a union, or (``list``, its arguments) and the like.
-
-    texts: a text among the arguments of a built-in type is evaluated.
-    """
-    if depth > 20:
-        return "?"
+def _type(value: Value, depth: int = 0) -> object:
+    """A type in one spelling: a name, a frozenset for a union, or (``list``, its arguments) and the like."""
     match value:
         case None | Dotted("builtins.None"):
             return "None"
-        case str() if texts and depth:
-            return _type(_parsed(value, evaluate, scope), evaluate, scope, False, depth + 1)
         case Dotted("torch.types.Number"):
             return NUMBER
         case Dotted(name):
             return SPELLINGS.get(name, name)
-        case TypeArguments(origin, arguments):
-            name = origin.name if isinstance(origin, Dotted) else "?"
-            inside = texts and not name.startswith("typing")
-            inner = [_type(argument, evaluate, scope, inside, depth + 1) for argument in arguments]
+        case TypeArguments(Dotted(name), arguments) if depth <= 20:
+            inner = [_type(argument, depth + 1) for argument in arguments]
             if name in ("typing.Optional", "typing.Union", "types.UnionType"):
                 return _union([*inner, *(["None"] if name == "typing.Optional" else [])])
-            spelled = SPELLINGS.get(name, name)
-            return spelled, () if arguments == ((),) else tuple(inner)
+            return SPELLINGS.get(name, name), () if arguments == ((),) else tuple(inner)
     return "?"
 
 
@@ -258,8 +228,7 @@ def type_origin(value: Value) -> Value:
     """The result of ``typing.get_origin``."""
     if not isinstance(value, TypeArguments):
         return None
-    name = value.origin.name if isinstance(value.origin, Dotted) else ""
-    return Dotted(_ORIGINS[name]) if name in _ORIGINS else value.origin
+    return Dotted("typing.Union") if value.origin == Dotted("typing.Optional") else value.origin
 
 
 def type_arguments(value: Value) -> tuple[Value, ...]:
@@ -270,29 +239,25 @@ def type_arguments(value: Value) -> tuple[Value, ...]:
     return (*value.arguments, Dotted("builtins.NoneType")) if optional else value.arguments
 
 
-def same_type(left: Value, right: Value, equal: bool = True) -> bool | None:
-    """True if two values are the same type; None where one of them is not known to be a type.
-
-    equal: types of two spellings are the same.
-    """
-    types = [_is_known_type(side) for side in (left, right)]
-    if not any(types) or not all(known or constant(side) for known, side in zip(types, (left, right), strict=True)):
+def same_type(left: Value, right: Value) -> bool | None:
+    """True if two values are the same type; None where one of them is not known to be a type."""
+    kinds = [_compared(side) for side in (left, right)]
+    if kinds == [None, None] or any(
+        kind is None and not constant(side) for kind, side in zip(kinds, (left, right), strict=True)
+    ):
         return None
-    if isinstance(left, TypeArguments) and isinstance(right, TypeArguments):
-        spellings = [spelled_type(side) for side in (left, right)]
-        return spellings[0] == spellings[1] if equal and None not in spellings else None
-    if isinstance(left, Dotted) and isinstance(right, Dotted):
-        return SPELLINGS.get(left.name, left.name) == SPELLINGS.get(right.name, right.name)
-    return left is right
+    return kinds[0] == kinds[1]
+
+
+def _compared(value: Value) -> object:
+    """The spelling of a type, or a class of the project; None for other values."""
+    if isinstance(value, ClassValue):
+        return value
+    kind = _type(value) if isinstance(value, Dotted | TypeArguments) else None
+    return kind if is_known_type(kind, _COMPARED) else None
 
 
 def one_of_types(value: Value, types: Sequence[Value]) -> bool | None:
     """True if a type is among others; None where that is not known."""
     answers = [same_type(value, type_) for type_ in types]
     return True if True in answers else None if None in answers or not answers else False
-
-
-def _is_known_type(value: Value) -> bool:
-    if isinstance(value, Dotted):
-        return value.name in _TYPES
-    return isinstance(value, TypeArguments | ClassValue)

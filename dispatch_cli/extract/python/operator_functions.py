@@ -11,7 +11,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     Opaque,
     OperatorHandle,
-    Prepared,
     Value,
     function_name,
 )
@@ -19,6 +18,15 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.sources.extracted import FunctionRole, OperatorFunction, Unknown
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
+
+PARAMETERS = {
+    FunctionRole.FAKE: "op func",
+    FunctionRole.VMAP: "op func",
+    FunctionRole.KERNEL: "op device_types func",
+    FunctionRole.AUTOGRAD: "op backward",
+    FunctionRole.AUTOCAST: "op device_type cast_inputs",
+}
+"""Parameters of the functions that register for an operator."""
 
 
 class OperatorFunctions:
@@ -56,54 +64,20 @@ class OperatorFunctions:
             call.node,
         )
 
-    def _later(self, name: str, call: Call, *given: Value) -> Prepared:
-        """The decorator that a call without a function returns."""
-        keywords = {field: value for field, value in call.keywords.items() if field in ("lib", "allow_override")}
-        return Prepared(Dotted(f"torch.library.{name}"), given, keywords, self._run.call_path(call.file, call.node))
-
-    def register_fake(self, call: Call) -> Value:
-        """``register_fake(op, func)``, and ``impl_abstract``, its name before."""
-        return self._function(FunctionRole.FAKE, "register_fake", call)
-
-    def register_vmap(self, call: Call) -> Value:
-        """``register_vmap(op, func)``."""
-        return self._function(FunctionRole.VMAP, "register_vmap", call)
-
-    def _function(self, role: FunctionRole, name: str, call: Call) -> Value:
-        arguments = call.arguments("op func")
-        operator, function = arguments.get("op", arguments.get("qualname")), arguments.get("func")
-        if function is None:
-            return self._later(name, call, operator)
-        self.add(role, keys.operator_of(operator, call.node), function, call)
-        return function
-
-    def register_kernel(self, call: Call) -> Value:
-        """``register_kernel(op, device_types, func)``."""
-        arguments = call.arguments("op device_types func")
-        operator, types, function = (arguments.get(name) for name in ("op", "device_types", "func"))
-        if function is None:
-            return self._later("register_kernel", call, operator, types)
-        devices = keys.devices_of(types)
-        operator = keys.operator_of(operator, call.node)
-        self.add(FunctionRole.KERNEL, operator, function, call, ("default",) if devices is None else devices)
-        return function
-
-    def register_autograd(self, call: Call) -> Value:
-        """``register_autograd(op, backward)``."""
-        arguments = call.arguments("op backward")
-        operator = keys.operator_of(arguments.get("op"), call.node)
-        self.add(FunctionRole.AUTOGRAD, operator, arguments.get("backward"), call)
-        return None
-
-    def register_autocast(self, call: Call) -> Value:
-        """``register_autocast(op, device_type, cast_inputs)``."""
-        arguments = call.arguments("op device_type cast_inputs")
-        operator = keys.operator_of(arguments.get("op"), call.node)
-        devices = keys.devices_of(arguments.get("device_type")) or ()
+    def register(self, role: FunctionRole, call: Call) -> Value:
+        """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""
+        arguments = call.arguments(PARAMETERS[role])
+        operator = keys.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
+        function = arguments.get("func", arguments.get("backward"))
+        devices = keys.devices_of(arguments.get("device_types", arguments.get("device_type")))
         dtype = arguments.get("cast_inputs")
+        if role is FunctionRole.AUTOCAST:
+            function = Dotted("autocast")
+        elif role is FunctionRole.KERNEL and devices is None:
+            devices = ("default",)
         name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
-        self.add(FunctionRole.AUTOCAST, operator, Dotted("autocast"), call, devices, name)
-        return None
+        self.add(role, operator, function, call, devices or (), name)
+        return function
 
     def register_effect(self, call: Call) -> Value:
         """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.

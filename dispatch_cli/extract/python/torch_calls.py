@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 import dispatch_cli.extract.python.keys as keys
@@ -31,11 +32,17 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import Libraries
-from dispatch_cli.extract.python.operator_functions import OperatorFunctions
+from dispatch_cli.extract.python.operator_functions import PARAMETERS, OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.sources.extracted import CustomOperator, Unknown
+from dispatch_cli.model.sources.extracted import CustomOperator, FunctionRole, Unknown
 
+_DECORATORS = {
+    **dict.fromkeys(("custom_op", "triton_op"), "name fn"),
+    **dict.fromkeys(("register_fake", "impl_abstract", "register_vmap"), "op func"),
+    "register_kernel": "op device_types func",
+}
+"""Parameters of functions that return a decorator where the last one is not given."""
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 
@@ -61,18 +68,10 @@ class CustomOperators:
             return NamedSchema(name if isinstance(name, str) else "", error.why, refused)
         return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(call.node)
 
-    def triton_op(self, call: Call) -> Value:
-        """``triton_op(name, fn)``."""
-        return self.custom_op(call, triton=True)
-
     def custom_op(self, call: Call, triton: bool = False) -> Value:
         """``custom_op(name, fn)``."""
         arguments = call.arguments("name fn")
         function = arguments.get("fn")
-        if function is None:
-            which = Dotted("torch.library.triton_op" if triton else "torch.library.custom_op")
-            path = self._run.call_path(call.file, call.node)
-            return Prepared(which, (arguments.get("name"),), call.keywords, path)
         name = keys.operator_of(arguments.get("name"), call.node)
         tags = keys.tags_of(arguments.get("tags"))
         schema, why, refused = arguments.get("schema"), None, None
@@ -143,14 +142,10 @@ class TorchCalls:
             "impl": libraries.impl_function,
             "_impl": libraries.impl_function,
             "custom_op": custom.custom_op,
-            "triton_op": custom.triton_op,
+            "triton_op": partial(custom.custom_op, triton=True),
             "infer_schema": custom.infer_schema,
-            "register_kernel": functions.register_kernel,
-            "register_autograd": functions.register_autograd,
-            "register_autocast": functions.register_autocast,
-            "register_fake": functions.register_fake,
-            "impl_abstract": functions.register_fake,
-            "register_vmap": functions.register_vmap,
+            **{role.value: partial(functions.register, role) for role in PARAMETERS},
+            "impl_abstract": partial(functions.register, FunctionRole.FAKE),
             "register_effect": functions.register_effect,
             "_register_effectful_op": functions.register_effect,
             "has_side_effect": functions.register_effect,
@@ -161,10 +156,21 @@ class TorchCalls:
         what = TORCH_FUNCTIONS.get(name)
         if what is None:
             return self._other(name, call)
-        if (act := self._acts.get(what)) is not None:
-            return self._choices(call, act)
+        if what in self._acts:
+            return self._function(what, call)
         self._run.account(call.file, call.node)
         return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
+
+    def _function(self, what: str, call: Call) -> Value:
+        """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
+        if (order := _DECORATORS.get(what)) is not None:
+            arguments = call.arguments(order)
+            *before, last = order.split()
+            if arguments.get(last) is None:
+                given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
+                path = self._run.call_path(call.file, call.node)
+                return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords, path)
+        return self._choices(call, self._acts[what])
 
     def _other(self, name: str, call: Call) -> Value:
         """Call a function that registers nothing, or of which that is not known."""
@@ -194,7 +200,7 @@ class TorchCalls:
                 return Prepared(bound, tuple(call.given), call.keywords, self._run.call_path(call.file, call.node))
             return self._functions.py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
-            return self._acts[bound.name](call.of(bound.owner, *call.given, **call.keywords))
+            return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
         self._run.account(call.file, call.node)
         return Opaque(call.node)
 

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.annotations import EMPTY
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
@@ -213,8 +212,6 @@ class Lookups:
             return Bound(Dotted(owner), name)
         if full == TORCH_VERSION:
             return self._run.values(scope.file).get(full, (VERSION_OF_TORCH,))[0]
-        if full in ("inspect.Parameter.empty", "inspect.Signature.empty"):
-            return EMPTY
         if names.is_torch_api(full):
             return Dotted(full)
         if module_file := self._run.index.absolute(full, scope.file):

@@ -113,10 +113,7 @@ class Operations:
         return result
 
     def _compare(self, node: ast.AST, kind: ast.cmpop, left: Value, right: Value) -> Value:
-        if (
-            isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
-            and (same := same_type(left, right, isinstance(kind, ast.Eq | ast.NotEq))) is not None
-        ):
+        if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (same := same_type(left, right)) is not None:
             return same is isinstance(kind, ast.Is | ast.Eq)
         if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (left is None or right is None):
             other = right if left is None else left

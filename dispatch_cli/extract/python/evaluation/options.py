@@ -32,12 +32,14 @@ MAX_OPTIONS = 8
 
 def joined(parts: Sequence[bool | Condition], conjunction: bool) -> bool | Condition | None:
     """Condition under which all parts hold, or any of them, in a short form; None where it has too many atoms."""
-    left = [part for part in parts if not isinstance(part, bool)]
+    conditions = (part for part in parts if not isinstance(part, bool))
+    kind = And if conjunction else Or
+    left = [own for part in conditions for own in (part.operands if isinstance(part, kind) else (part,))]
     if (not conjunction) in parts or any(negated(part) in left for part in left):
         return not conjunction
     if not left:
         return conjunction
-    whole = left[0] if len(left) == 1 else And(tuple(left)) if conjunction else Or(tuple(left))
+    whole = left[0] if len(left) == 1 else kind(tuple(left))
     names = [*islice(atoms(whole), MAX_ATOMS + 1)]
     if len(names) > MAX_ATOMS:
         return None
