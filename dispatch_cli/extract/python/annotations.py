@@ -211,14 +211,13 @@ def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Val
             return EMPTY
         return source_text(node) if texts else evaluate(node, function.scope)
 
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = [EMPTY] * (len(positional) - len(function.defaults)) + list(function.defaults)
-    rows = list(zip(positional, defaults, strict=False))[1 if function.bound else 0 :]
-    rows += [(argument, function.keyword_defaults.get(argument.arg, EMPTY)) for argument in arguments.kwonlyargs]
-    rows += [(argument, EMPTY) for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+    positional = [*arguments.posonlyargs, *arguments.args][1 if function.bound else 0 :]
+    nodes = [*positional, *arguments.kwonlyargs, *filter(None, (arguments.vararg, arguments.kwarg))]
     parameters = {
-        node.arg: ObjectValue({"name": node.arg, "annotation": annotation(node.annotation), "default": default})
-        for node, default in rows
+        name: ObjectValue(
+            {"name": name, "annotation": annotation(node.annotation), "default": function.defaults.get(name, EMPTY)}
+        )
+        for name, node in {node.arg: node for node in nodes}.items()
     }
     returned = annotation(getattr(function.node, "returns", None))
     return ObjectValue({"parameters": parameters, "return_annotation": returned})

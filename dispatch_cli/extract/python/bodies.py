@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.evaluation.values import FunctionValue, Value, source_text
+from dispatch_cli.extract.python.evaluation.values import FunctionValue, Value, default_nodes, source_text
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
@@ -91,19 +91,17 @@ def is_as_written(function: Value) -> bool:
 
 
 def _parameters(node: Function) -> tuple[str, ...]:
-    given = node.args
-    positional = [argument.arg for argument in (*given.posonlyargs, *given.args)]
-    first = len(positional) - len(given.defaults)
-    names = [f"{name}=" if place >= first else name for place, name in enumerate(positional)]
-    if given.posonlyargs:
-        names.insert(len(given.posonlyargs), "/")
+    given, defaults = node.args, default_nodes(node.args)
+
+    def names(parameters: list[ast.arg]) -> list[str]:
+        return [f"{part.arg}=" if part.arg in defaults else part.arg for part in parameters]
+
+    result = [*names(given.posonlyargs), *(["/"] if given.posonlyargs else []), *names(given.args)]
     if given.vararg is not None:
-        names.append(f"*{given.vararg.arg}")
+        result.append(f"*{given.vararg.arg}")
     elif given.kwonlyargs:
-        names.append("*")
-    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        names.append(argument.arg if default is None else f"{argument.arg}=")
-    return (*names, *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
+        result.append("*")
+    return (*result, *names(given.kwonlyargs), *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
 
 
 def _rebound(node: Function) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NamedTuple
 
 from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, is_known_type, return_type, schema_type
 from dispatch_cli.extract.python.evaluation.methods import items_of
@@ -32,14 +31,6 @@ DTYPES = frozenset(
 )
 
 
-class _Parameter(NamedTuple):
-    name: str
-    annotation: ast.expr | None
-    default: Value
-    has_default: bool
-    keyword_only: bool
-
-
 def infer_schema(
     function: Value, mutates: Value, evaluate: Callable[[ast.expr, Scope], Value], tags: tuple[str, ...] = ()
 ) -> str:
@@ -56,24 +47,23 @@ def infer_schema(
     writes = _written(mutates)
     scope = function.scope
     params: list[str] = []
-    keyword_only = False
     first: tuple[str, str, str] | None = None
-    parameters = _parameters(function)
-    for index, row in enumerate(parameters):
-        if row.keyword_only and not keyword_only:
+    positional, by_name = _parameters(function)
+    for index, node in enumerate((*positional, *by_name)):
+        if by_name and node is by_name[0]:
             params.append("*")
-            keyword_only = True
-        kind = _parameter_type(row, evaluate, scope)
-        if first is None and not row.keyword_only:
-            first = row.name, kind, f"a{index}"
-        if (writes is None and kind.startswith("Tensor")) or (writes is not None and row.name in writes):
+        kind = _parameter_type(node, evaluate, scope)
+        if index == 0 and positional:
+            first = node.arg, kind, "a0"
+        if (writes is None and kind.startswith("Tensor")) or (writes is not None and node.arg in writes):
             if not kind.startswith("Tensor"):
                 words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
-                why = f"parameter {row.name} is in mutates_args, but it is not a tensor"
-                raise NoSchema(why, f"Parameter {row.name} {words}")
+                why = f"parameter {node.arg} is in mutates_args, but it is not a tensor"
+                raise NoSchema(why, f"Parameter {node.arg} {words}")
             kind = f"Tensor(a{index}!){kind[len('Tensor') :]}"
-        params.append(f"{kind} {row.name}" + (f"={_default(row)}" if row.has_default else ""))
-    unknown = sorted(set(writes or ()) - {parameter.name for parameter in parameters})
+        default = f"={_default(node.arg, function.defaults[node.arg])}" if node.arg in function.defaults else ""
+        params.append(f"{kind} {node.arg}{default}")
+    unknown = sorted(set(writes or ()) - {node.arg for node in (*positional, *by_name)})
     if unknown:
         shown = f"{{{', '.join(map(repr, unknown))}}}"
         raise NoSchema(
@@ -98,54 +88,44 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(items))
 
 
-def _parameters(function: FunctionValue) -> list[_Parameter]:
+def _parameters(function: FunctionValue) -> tuple[list[ast.arg], list[ast.arg]]:
+    """The parameters by position, and those by name."""
     arguments = function.node.args
     if arguments.posonlyargs or arguments.vararg or arguments.kwarg:
         words = "We do not support positional-only args, varargs, or varkwargs."
         raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
-    parameters: list[_Parameter] = []
-    bound = arguments.args[1:] if function.bound else arguments.args
-    first_default = len(bound) - len(function.defaults)
-    for place, node in enumerate(bound):
-        has = place >= first_default
-        parameters.append(
-            _Parameter(node.arg, node.annotation, function.defaults[place - first_default] if has else None, has, False)
-        )
-    for node in arguments.kwonlyargs:
-        has = node.arg in function.keyword_defaults
-        parameters.append(_Parameter(node.arg, node.annotation, function.keyword_defaults.get(node.arg), has, True))
-    return parameters
+    return arguments.args[1 if function.bound else 0 :], arguments.kwonlyargs
 
 
-def _parameter_type(parameter: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
-    if parameter.annotation is None:
-        words = f"Parameter {parameter.name} must have a type annotation."
-        raise NoSchema(f"parameter {parameter.name} has no annotation", words)
-    kind = annotated_type(parameter.annotation, evaluate, scope)
+def _parameter_type(node: ast.arg, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
+    if node.annotation is None:
+        words = f"Parameter {node.arg} must have a type annotation."
+        raise NoSchema(f"parameter {node.arg} has no annotation", words)
+    kind = annotated_type(node.annotation, evaluate, scope)
     spelling = schema_type(kind)
     if spelling is None:
-        shown = source_text(parameter.annotation)
-        refused = f"Parameter {parameter.name} has unsupported type {shown}." if is_known_type(kind) else None
-        raise NoSchema(f"parameter {parameter.name} has the type {shown}, which has no schema type", refused)
+        shown = source_text(node.annotation)
+        refused = f"Parameter {node.arg} has unsupported type {shown}." if is_known_type(kind) else None
+        raise NoSchema(f"parameter {node.arg} has the type {shown}, which has no schema type", refused)
     return spelling
 
 
-def _default(parameter: _Parameter) -> str:
-    match parameter.default:
+def _default(name: str, default: Value) -> str:
+    match default:
         case None | bool() | int() | float():
-            return str(parameter.default)
+            return str(default)
         case str():
-            return f'"{parameter.default}"'
-        case Dotted(name) if name.startswith("torch.") and _dtype(name) is not None:
-            return str(_dtype(name))
+            return f'"{default}"'
+        case Dotted(full) if full.startswith("torch.") and _dtype(full) is not None:
+            return str(_dtype(full))
         case DeviceText(text):
             return f'"{text}"'
         case Opaque() | Dotted() | EnumMember():
-            shown = parameter.default.text if isinstance(parameter.default, Opaque) else parameter.default.name
-            raise NoSchema(f"the default of parameter {parameter.name}, {shown}, is not known")
-    literal = isinstance(parameter.default, list | tuple | set | dict)
-    refused = f"Parameter {parameter.name} has an unsupported default value" if literal else None
-    raise NoSchema(f"the default of parameter {parameter.name} has a type that schemas do not have", refused)
+            shown = default.text if isinstance(default, Opaque) else default.name
+            raise NoSchema(f"the default of parameter {name}, {shown}, is not known")
+    literal = isinstance(default, list | tuple | set | dict)
+    refused = f"Parameter {name} has an unsupported default value" if literal else None
+    raise NoSchema(f"the default of parameter {name} has a type that schemas do not have", refused)
 
 
 def _dtype(name: str) -> str | None:

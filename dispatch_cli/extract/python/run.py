@@ -227,12 +227,9 @@ class PythonRun:
 
     def holding(self, value: Value) -> Value:
         """Select the possible value whose conditions hold here, if it is known."""
-        if isinstance(value, Alternatives):
-            self.spend(len(value.options) * (1 + len(self.when) // 4))
-            for option in value.options:
-                if all(condition in self.when for condition in option.when):
-                    return option.value
-        return value
+        options = value.options if isinstance(value, Alternatives) else ()
+        self.spend(len(options) * (1 + len(self.when) // 4))
+        return next((option.value for option in options if set(option.when) <= set(self.when)), value)
 
     def question(self, text: str, operator: str, node: ast.AST, file: str) -> Value:
         """A test that asks whether something is registered for an operator already."""

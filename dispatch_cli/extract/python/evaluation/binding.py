@@ -22,6 +22,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Opaque,
     Scope,
     Value,
+    default_nodes,
     source_text,
 )
 from dispatch_cli.extract.python.run import PythonRun
@@ -146,18 +147,12 @@ class Bindings:
             case ast.Name():
                 removed = self._home(target.id, scope).names.pop(target.id, None)
             case ast.Attribute():
-                owner = self._reader.value(target.value, scope)
-                if isinstance(owner, InstanceValue):
-                    removed = owner.attributes.pop(target.attr, None)
+                removed = self._reader.value(target, scope)
+                self.assign(target, Opaque(target), scope)
             case ast.Subscript():
                 owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
                     self._torch.removed_python_kernel(owner, key, target)
-                elif isinstance(owner, dict) and isinstance(key, str | int):
-                    removed = owner.pop(key, None)
-                elif isinstance(owner, list) and isinstance(key, int):
-                    with suppress(IndexError):
-                        removed = owner.pop(key)
                 else:
                     self.assign(target.value, Opaque(target), scope)
         if isinstance(removed, LibraryValue):
@@ -195,16 +190,8 @@ class Bindings:
     # definitions
 
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        value: Value = FunctionValue(
-            node,
-            scope,
-            defaults=tuple(self._reader.value(default, scope) for default in node.args.defaults),
-            keyword_defaults={
-                argument.arg: self._reader.value(default, scope)
-                for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-                if default is not None
-            },
-        )
+        defaults = {name: self._reader.value(part, scope) for name, part in default_nodes(node.args).items()}
+        value: Value = FunctionValue(node, scope, defaults=defaults)
         self._run.functions.setdefault(scope.file, []).append(value)
         value = self._decorated(node, value, scope)
         self._home(node.name, scope).names[node.name] = value

@@ -24,7 +24,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     FunctionValue,
     InstanceValue,
-    LibraryValue,
     Opaque,
     Prepared,
     Scope,
@@ -124,8 +123,6 @@ class PythonFunctions:
             if _is_operator_namespace(given[0]):
                 return self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
-        if name == "hasattr" and given and isinstance(given[0], Bound) and isinstance(given[0].owner, LibraryValue):
-            return False if (given[0].name, *given[1:]) == ("m", "name") else Opaque(node)  # a _DispatchModule
         if name == "isinstance" and len(given) == 2:
             return self._run.each(
                 given[0],
@@ -135,8 +132,6 @@ class PythonFunctions:
             return True
         if name == "type" and given == [None]:
             return Dotted("builtins.NoneType")
-        if name in ("print", "setattr"):
-            return None
         if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
             return [self._reader.apply(given[0], call.of(item)) for item in items]
         if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
@@ -253,7 +248,7 @@ class Calls:
             return Opaque(call.node)
         inner = Scope(function.scope.file, function.scope)
         given = [function.binds, *call.given] if function.bound else call.given
-        self._bind(code.args, function, given, call.keywords, inner)
+        self._bind(function, given, call.keywords, inner)
         if isinstance(code, ast.Lambda):
             return self._reader.value(code.body, inner)
         count = len(self._run.active)
@@ -289,34 +284,18 @@ class Calls:
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return names.may_register_in(code, self._run.helpers)
 
-    def _bind(
-        self,
-        arguments: ast.arguments,
-        function: FunctionValue,
-        given: list[Value],
-        keywords: dict[str, Value],
-        scope: Scope,
-    ) -> None:
+    def _bind(self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], scope: Scope) -> None:
+        arguments = function.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         left = dict(keywords)
-        first_default = len(positional) - len(function.defaults)
-        for place, parameter in enumerate(positional):
-            if place < len(given):
-                value = given[place]
-            elif parameter.arg in left:
-                value = left.pop(parameter.arg)
-            elif place >= first_default:
-                value = function.defaults[place - first_default]
+        for place, parameter in enumerate((*positional, *arguments.kwonlyargs)):
+            name = parameter.arg
+            if place < min(len(given), len(positional)):
+                scope.names[name] = given[place]
+            elif name in left:
+                scope.names[name] = left.pop(name)
             else:
-                value = Opaque(parameter, parameter.arg)
-            scope.names[parameter.arg] = value
-        for parameter in arguments.kwonlyargs:
-            if parameter.arg in left:
-                scope.names[parameter.arg] = left.pop(parameter.arg)
-            elif parameter.arg in function.keyword_defaults:
-                scope.names[parameter.arg] = function.keyword_defaults[parameter.arg]
-            else:
-                scope.names[parameter.arg] = Opaque(parameter, parameter.arg)
+                scope.names[name] = function.defaults[name] if name in function.defaults else Opaque(parameter, name)
         if arguments.vararg is not None:
             scope.names[arguments.vararg.arg] = tuple(given[len(positional) :])
         if arguments.kwarg is not None:

@@ -18,6 +18,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Scope,
     Value,
     decided,
+    default_nodes,
 )
 from dispatch_cli.extract.python.evaluation.versions import ByVersion, condition_of
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
@@ -122,9 +123,8 @@ class Expressions:
             case ast.Subscript():
                 return self._subscript(node, scope)
             case ast.Lambda():
-                return FunctionValue(
-                    node, scope, defaults=tuple(self.value(default, scope) for default in node.args.defaults)
-                )
+                defaults = {name: self.value(part, scope) for name, part in default_nodes(node.args).items()}
+                return FunctionValue(node, scope, defaults=defaults)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, scope)
             case ast.NamedExpr():

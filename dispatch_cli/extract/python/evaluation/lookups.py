@@ -45,7 +45,7 @@ class Classes:
 
     def of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
         if name in owner.attributes:
-            return self._run.holding(owner.attributes[name])
+            return owner.attributes[name]
         if name in ("__name__", "__qualname__"):
             return owner.name
         if name == "__module__":
@@ -72,26 +72,16 @@ class Classes:
         return Opaque(node)
 
     def ancestors(self, cls: ClassValue) -> list[ClassValue]:
-        """A class and those that it inherits from, each once, in the order in which Python looks into them.
-
-        That of a class whose bases contradict each other, or inherit from it, is some order.
-        """
-        seen = {id(cls)}
-        values: list[ClassValue] = []
-        waiting = [(cls, self._class_bases(cls))]
+        """A class and those of the project that it inherits from, each once: those of the first base first."""
+        values: dict[int, ClassValue] = {}
+        waiting = [cls]
         while waiting:
-            ancestor, rest = waiting[-1]
-            if not rest:
-                values.append(ancestor)
-                waiting.pop()
-            elif id(base := rest.pop()) not in seen:
-                seen.add(id(base))
-                waiting.append((base, self._class_bases(base)))
-        return values[::-1]
-
-    def _class_bases(self, cls: ClassValue) -> list[ClassValue]:
-        self._run.spend()
-        return [base for base in self.bases(cls) if isinstance(base, ClassValue)]
+            self._run.spend()
+            ancestor = waiting.pop()
+            if id(ancestor) not in values:
+                values[id(ancestor)] = ancestor
+                waiting += [base for base in self.bases(ancestor)[::-1] if isinstance(base, ClassValue)]
+        return list(values.values())
 
     def bases(self, cls: ClassValue) -> tuple[Value, ...]:
         if cls.bases is None:

@@ -13,23 +13,27 @@ MAX_ITEMS = 20_000
 """Items of a list that are made."""
 MAX_CHARACTERS = 200_000
 """Characters of a text that is made."""
-MAX_SEARCH = 1 << 26
-"""Comparisons of characters in the worst case of a search, as of ``rfind``."""
+MAX_WORK = 1 << 22
+"""Product of the characters of a text and of what a method of it is given."""
 MAX_DIGITS = 100
 """Characters of a text that is made a number."""
+_METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(
+        (
+            *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "replace", "startswith", "endswith"),
+            *("removeprefix", "removesuffix", "title", "capitalize", "partition", "rpartition", "join", "find"),
+            *("rfind", "count", "isidentifier", "isdigit", "isupper", "islower", "splitlines", "format"),
+        )
+    ),
+    list: frozenset(
+        ("append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"),
+    ),
+    dict: frozenset(("items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear")),
+}
 _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
-_STRING_METHODS = frozenset(
-    (
-        *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "replace", "startswith", "endswith"),
-        *("removeprefix", "removesuffix", "title", "capitalize", "partition", "rpartition", "join", "find", "rfind"),
-        *("count", "isidentifier", "isdigit", "isupper", "islower", "splitlines"),
-    )
-)
-_LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"])
-_COMPARING = frozenset(["remove", "index", "count"])
+_COMPARING = frozenset(("remove", "index", "count"))
 """Methods of lists that compare items."""
-_DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
 
 
 def items_of(value: Value) -> list[Value] | None:
@@ -47,61 +51,24 @@ def constant_method(
     owner: Value, name: str, arguments: Sequence[Value], keywords: dict[str, Value], affords: Callable[..., bool]
 ) -> Value:
     """The value of a method's call. affords: pays for values that are gone through. Errors: `NoResult`."""
+    kind = next((kind for kind in _METHODS if isinstance(owner, kind)), type(None))
+    if name not in _METHODS.get(kind, ()) or (name == "format" and _FORMATTED.search(owner)):
+        raise NoResult
+    given = (*arguments, *keywords.values())
+    if not affords(*((owner,) if kind is str or name in _COMPARING else ()), *given):
+        raise NoResult
+    parts = [part for value in given for part in (value if isinstance(value, list | tuple) else [value])]
+    if kind is str:
+        work = (len(owner) + len(parts)) * sum(len(str(part)) + 20 for part in parts if constant(part))
+        if not all(map(constant, parts)) or work > MAX_WORK:
+            raise NoResult
+    elif len(owner) + len(parts) > MAX_ITEMS:
+        raise NoResult
     try:
-        if isinstance(owner, str):
-            if not affords(owner, *arguments, *keywords.values()):
-                raise NoResult
-            return _of_text(owner, name, arguments, keywords)
-        if isinstance(owner, list) and name in _LIST_METHODS and not keywords:
-            if len(owner) > MAX_ITEMS or (name in _COMPARING and not affords(owner, *arguments)):
-                raise NoResult
-            if name == "extend":
-                more = items_of(arguments[0])
-                if more is None or len(owner) + len(more) > MAX_ITEMS:
-                    raise NoResult
-                owner.extend(more)
-                return None
-            return getattr(owner, name)(*arguments)
-        if isinstance(owner, dict) and name in _DICT_METHODS:
-            if len(owner) > MAX_ITEMS or not affords(*arguments):
-                raise NoResult
-            result = getattr(owner, name)(*arguments, **keywords)
-            return list(result) if name in ("items", "keys", "values") else result
-    except NoResult:
-        raise
+        result = getattr(owner, name)(*arguments, **keywords)
     except Exception:
         raise NoResult from None
-    raise NoResult
-
-
-def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
-    if name == "format":
-        values = [*arguments, *keywords.values()]
-        longest = max((len(value) for value in values if isinstance(value, str | bytes)), default=1)
-        if not all(map(constant, values)) or _FORMATTED.search(owner):
-            raise NoResult
-        _limit(len(owner) + owner.count("{") * max(longest, 20))
-        return owner.format(*arguments, **keywords)
-    if name == "join":
-        parts = items_of(arguments[0])
-        if parts is None or not all(isinstance(part, str) for part in parts):
-            raise NoResult
-        _limit(len(owner) * len(parts) + sum(map(len, parts)))
-        return owner.join(parts)
-    if name in _STRING_METHODS and all(constant(argument) or isinstance(argument, tuple) for argument in arguments):
-        sought = sum(len(argument) for argument in arguments if isinstance(argument, str | tuple))
-        if name == "replace":
-            _limit(len(owner) * max(1, len(str(arguments[1]))))
-        if len(owner) * sought > MAX_SEARCH:
-            raise NoResult
-        return getattr(owner, name)(*arguments, **keywords)
-    raise NoResult
-
-
-def _limit(length: int) -> None:
-    """Errors: `NoResult` for a text of more than `MAX_CHARACTERS`."""
-    if length > MAX_CHARACTERS:
-        raise NoResult
+    return list(result) if kind is dict and name in ("items", "keys", "values") else result
 
 
 def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:

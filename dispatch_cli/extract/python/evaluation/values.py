@@ -127,12 +127,20 @@ class Scope:
         return scope
 
 
+def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """The expressions of the defaults, by the names of parameters."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = zip(positional[::-1], arguments.defaults[::-1], strict=False)
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return {parameter.arg: node for parameter, node in (*last, *named) if node is not None}
+
+
 @dataclass(eq=False)
 class FunctionValue:
     """A function of the project.
 
-    binds: what its first parameter is. kind: ``staticmethod`` and the like. may_be_replaced: a decorator may
-    put another one in its place.
+    binds: what its first parameter is. kind: ``staticmethod`` and the like. defaults: by the names of parameters.
+    may_be_replaced: a decorator may put another one in its place.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -140,8 +148,7 @@ class FunctionValue:
     binds: Value = None
     bound: bool = False
     kind: str = ""
-    defaults: tuple[Value, ...] = ()
-    keyword_defaults: dict[str, Value] = field(default_factory=dict)
+    defaults: dict[str, Value] = field(default_factory=dict)
     wrapped: FunctionValue | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
     may_be_replaced: bool = False
