@@ -137,11 +137,10 @@ class PythonRun:
 
     def for_value(self, act: Callable[[], object]) -> bool:
         """Follow something only for its value; False where that takes more than `VALUE_UNITS`, or too much together."""
-        outer = self._value_left
-        limit = min(VALUE_UNITS, self._values_left if outer is None else outer)
-        if limit <= 0:
-            return False
-        self._value_left = limit
+        if self._value_left is not None:
+            act()
+            return True
+        limit = self._value_left = min(VALUE_UNITS, self._values_left)
         size, trying, refusals_allowed = len(self.when), self.trying, self.refusals_allowed
         try:
             act()
@@ -150,10 +149,8 @@ class PythonRun:
             self.trying, self.refusals_allowed = trying, refusals_allowed
             return False
         finally:
-            used = limit - self._value_left
-            if outer is None:
-                self._values_left -= used
-            self._value_left = None if outer is None else outer - used
+            self._values_left -= limit - self._value_left
+            self._value_left = None
         return True
 
     def affords(self, *values: Value) -> bool:

@@ -31,8 +31,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.libraries import Libraries
-from dispatch_cli.extract.python.operator_functions import PARAMETERS, OperatorFunctions
+from dispatch_cli.extract.python.libraries import PARAMETERS, Libraries, OperatorFunctions
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import CustomOperator, FunctionRole, Unknown

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
-from dispatch_cli.extract.python.evaluation.methods import MAX_ITEMS
 from dispatch_cli.extract.python.evaluation.options import conditional
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_NAME,
@@ -177,14 +176,6 @@ class Bindings:
 
     def augment(self, node: ast.AugAssign, scope: Scope) -> None:
         load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
-        before = self._reader.value(node.target, scope)
-        more = self._reader.value(node.value, scope)
-        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := self._run.items(more)) is not None:
-            if len(before) + len(items) > MAX_ITEMS:
-                self.assign(node.target, Opaque(node), scope)
-                return
-            before.extend(self._run.here(item) for item in items)
-            return
         self.assign(node.target, self._reader.value(load, scope), scope)
 
     # definitions
