@@ -47,25 +47,6 @@ DIRECT_REGISTER = "direct_register_custom_op"
 ROOTS = ("torch.ops", "torch.library", "torch._C", "torch.Tag", "torch.DispatchKey")
 """Modules whose names are PyTorch's own, also where PyTorch is among the sources."""
 
-TRANSPARENT = frozenset(
-    (
-        *("atexit.register", "contextlib.contextmanager", "dataclasses.dataclass", "functools.cache"),
-        *("functools.lru_cache", "functools.singledispatch", "torch._dynamo.allow_in_graph"),
-        *("torch._dynamo.disable", "torch.compile", "torch.compiler.allow_in_graph", "torch.compiler.disable"),
-        *("torch.inference_mode", "torch.jit.ignore", "torch.jit.script", "torch.jit.unused", "torch.no_grad"),
-        *("typing.cast", "typing.final", "typing.no_type_check"),
-    )
-)
-"""Functions that return the function they are given."""
-
-FACTORIES = frozenset(
-    (
-        *("dataclasses.dataclass", "functools.cache", "functools.lru_cache", "torch._dynamo.disable"),
-        *("torch.compile", "torch.compiler.disable", "torch.inference_mode", "torch.no_grad"),
-    )
-)
-"""Functions that return such a function, when they are called with something else."""
-
 METHODS = frozenset(
     (
         *("_destroy", "_impl_with_aoti_compile", "_register_fake", "custom_op", "define", "fallback", "impl"),
@@ -90,13 +71,8 @@ HARMLESS = frozenset(
 CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER, "has_side_effect")) - HARMLESS
 """Names whose calls are looked at: they register something."""
 
-UNMISTAKABLE = frozenset(
-    (
-        *("_scoped_library", "custom_op", "impl_abstract", "register_autocast", "register_autograd"),
-        *("register_fake", "register_kernel", "register_vmap", "triton_op", "direct_register_custom_op"),
-    )
-)
-"""Names of these functions that hardly anything else has."""
+COMMON = frozenset(("Library", "_impl", "define", "fallback", "fallthrough", "impl"))
+"""Names of these functions that others have, too."""
 
 
 _DEVICE_KEYS = {

@@ -17,7 +17,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     LibraryValue,
     Prepared,
     Value,
-    constant,
     source_text,
 )
 from dispatch_cli.extract.python.keys import CALLED, DIRECT_REGISTER, HARMLESS, METHODS, ROOTS, TORCH_FUNCTIONS
@@ -132,16 +131,8 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
-    "builtins.str": str,
-    "builtins.int": int,
-    "builtins.float": float,
-    "builtins.bool": bool,
-    "builtins.list": list,
-    "builtins.tuple": tuple,
-    "builtins.dict": dict,
+    **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
     "collections.abc.Sequence": (str, list, tuple),
-    "typing.Sequence": (str, list, tuple),
-    "collections.abc.Iterable": (str, list, tuple, dict),
     "torch.library.Library": LibraryValue,
     "types.FunctionType": FunctionValue,
 }
@@ -151,17 +142,15 @@ def is_instance(value: Value, kinds: Value) -> bool | None:
     """``isinstance`` of a value that is known; None where that is not known."""
     if isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 3:
         return kinds == Dotted("torch._ops.OpOverloadPacket") or None
-    if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
+    names = [
+        kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
+    ]
+    if not isinstance(value, type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue):
         return None
-    answers: list[bool | None] = []
-    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-        if not isinstance(kind, Dotted) or kind.name not in _KINDS:
-            answers.append(
-                False if constant(value) and isinstance(kind, Dotted) and kind.name.startswith("torch.") else None
-            )
-        else:
-            answers.append(isinstance(value, _KINDS[kind.name]))
-    return True if True in answers else None if None in answers else False
+    if any(isinstance(value, _KINDS.get(name, ())) for name in names):
+        return True
+    plain = not isinstance(value, LibraryValue | FunctionValue)
+    return False if all(name in _KINDS or (plain and name.startswith("torch.")) for name in names) else None
 
 
 def may_register(function: Value) -> bool:

@@ -20,7 +20,7 @@ from dispatch_cli.extract.python.evaluation.expressions import Expressions
 from dispatch_cli.extract.python.evaluation.lookups import Classes, Lookups
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import FunctionValue, Opaque, Scope
-from dispatch_cli.extract.python.keys import CALLED, HARMLESS, UNMISTAKABLE
+from dispatch_cli.extract.python.keys import CALLED, COMMON, HARMLESS
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -207,7 +207,7 @@ class PythonReader(Evaluator):
         if name in scope.names:
             value = self.look_up(name, node.func, scope)
             return names.may_register(value)
-        return name in UNMISTAKABLE
+        return name not in COMMON
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""

@@ -31,7 +31,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
-from dispatch_cli.extract.python.keys import FACTORIES, TRANSPARENT
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.sources.source_conditions import question_text
 
@@ -72,12 +71,6 @@ class PythonFunctions:
             if isinstance(given[1], FunctionValue) and isinstance(given[0], FunctionValue):
                 given[1].wrapped = given[0]
             return given[1]
-        if name in TRANSPARENT and given:
-            if isinstance(given[0], FunctionValue):
-                given[0].may_be_replaced = True
-            return given[0]
-        if name in FACTORIES:
-            return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator
         if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
             return signature_of(given[0], self._reader.value)
         if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
