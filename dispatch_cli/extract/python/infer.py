@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, is_known_type, return_type, schema_type
 from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
-    DeviceText,
     Dotted,
     EnumMember,
     FunctionValue,
@@ -118,8 +117,6 @@ def _default(name: str, default: Value) -> str:
             return f'"{default}"'
         case Dotted(full) if full.startswith("torch.") and _dtype(full) is not None:
             return str(_dtype(full))
-        case DeviceText(text):
-            return f'"{text}"'
         case Opaque() | Dotted() | EnumMember():
             shown = default.text if isinstance(default, Opaque) else default.name
             raise NoSchema(f"the default of parameter {name}, {shown}, is not known")

@@ -190,55 +190,47 @@ class Libraries:
             return Prepared(Bound(lib, "define and impl"), tuple(call.given[1:]), call.keywords, path)
         arguments = call.arguments("qualname schema")
         name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
-        block = self._implicit(name, arguments.get("lib"), call)
-        text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
-        self._definition(block, name, text, schema, arguments.get("tags"), "", call)
-        return None
-
-    def _definition(
-        self,
-        block: ExtractedBlock,
-        name: str | Unknown,
-        text: str | None,
-        schema: Value,
-        tags: Value,
-        alias: Value,
-        call: Call,
-    ) -> None:
-        why = None
-        if text is None:
+        lib = LibraryValue(self._implicit(name, arguments.get("lib"), call))
+        whole: Value = schema
+        if isinstance(name, Unknown):
+            whole = Opaque(call.node, name.expression)
+        elif isinstance(schema, str):
+            whole = f"{name}{schema}"
+        else:
             why = getattr(schema, "why", None) or f"the schema is `{keys.shown(schema, call.node)}`"
-        at = self._run.at(call.file, call.node)
-        self._run.emit(
-            ExtractedDefinition(
-                block,
-                name,
-                text,
-                at,
-                self._run.conditions(call.file),
-                keys.tags_of(tags),
-                alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
-                why,
-                refused=getattr(schema, "refused", None),
-            ),
-            call.node,
-        )
+            whole = NamedSchema(name, why, getattr(schema, "refused", None))
+        self.define(lib, call.of(whole, tags=arguments.get("tags")))
+        return None
 
     def define(self, lib: LibraryValue, call: Call) -> Value:
         """``lib.define(schema, alias_analysis)``; its value is the name."""
         arguments = call.arguments("schema alias_analysis")
-        schema = arguments.get("schema")
-        text = schema if isinstance(schema, str) else None
-        if text is None and isinstance(schema, NamedSchema):
-            name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
-        elif text is None:
-            name = Unknown(keys.shown(schema, call.node))
+        schema, alias = arguments.get("schema"), arguments.get("alias_analysis", "")
+        text = why = refused = None
+        if isinstance(schema, str):
+            name: str | Unknown = keys.qualified(lib.block.namespace, schema.partition("(")[0].strip())
+            text = f"{name}({schema.partition('(')[2]}" if isinstance(name, str) else None
+        elif isinstance(schema, NamedSchema):
+            name, why, refused = keys.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
         else:
-            name = keys.qualified(lib.block.namespace, text.partition("(")[0].strip())
-        whole = f"{name}({text.partition('(')[2]}" if isinstance(name, str) and text is not None else None
-        alias = arguments.get("alias_analysis", "")
-        self._definition(lib.block, name, whole, schema, arguments.get("tags"), alias, call)
-        return text.partition("(")[0] if text is not None else Opaque(call.node)
+            name = Unknown(keys.shown(schema, call.node))
+        if text is None and why is None:
+            why = f"the schema is `{keys.shown(schema, call.node)}`"
+        self._run.emit(
+            ExtractedDefinition(
+                lib.block,
+                name,
+                text,
+                self._run.at(call.file, call.node),
+                self._run.conditions(call.file),
+                keys.tags_of(arguments.get("tags")),
+                alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
+                why,
+                refused=refused,
+            ),
+            call.node,
+        )
+        return schema.partition("(")[0] if isinstance(schema, str) else Opaque(call.node)
 
     # kernels
 

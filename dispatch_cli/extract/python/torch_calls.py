@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import prod
 
@@ -17,7 +16,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
     Bound,
     ClassValue,
-    DeviceText,
     Dotted,
     FunctionValue,
     LibraryValue,
@@ -114,10 +112,7 @@ class CustomOperators:
         if not isinstance(lib, LibraryValue):
             lib = LibraryValue(self._libraries.block(LibraryKind.FRAGMENT, "vllm", None, call, implicit=True))
         schema = self.infer_schema(call.of(function, mutates_args=arguments.get("mutates_args") or ()))
-        whole: Value = Opaque(call.node)
-        if isinstance(name, str):
-            whole = f"{name}{schema}" if isinstance(schema, str) else replace(schema, name=name)
-        self._libraries.define(lib, call.of(whole, tags=arguments.get("tags")))
+        self._libraries.define_function(call.of(name, schema, lib=lib, tags=arguments.get("tags")))
         key = arguments.get("dispatch_key") or Opaque(None, "current_platform.dispatch_key")
         self._libraries.impl(lib, call.of(name, function, key))
         if (fake := arguments.get("fake_impl")) is not None:
@@ -174,7 +169,7 @@ class TorchCalls:
     def _other(self, name: str, call: Call) -> Value:
         """Call a function that registers nothing, or of which that is not known."""
         if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
-            return DeviceText(":".join(map(str, call.given)))
+            return ":".join(map(str, call.given))  # as it prints itself
         if name.rpartition(".")[2] == DIRECT_REGISTER:
             return self._choices(call, self._direct_register)
         return Opaque(call.node)

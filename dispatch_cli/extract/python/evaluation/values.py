@@ -209,13 +209,6 @@ class LibraryValue:
 
 
 @dataclass(frozen=True)
-class DeviceText:
-    """A ``torch.device``, as it prints itself."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class OperatorHandle:
     """The result of ``custom_op``, or an operator that is not known by a name."""
 
@@ -261,16 +254,7 @@ def decided(value: Value) -> bool:
     """True if the truth of the value is known."""
     return not isinstance(
         value,
-        Opaque
-        | Alternatives
-        | ByVersion
-        | Dotted
-        | Bound
-        | EnumMember
-        | InstanceValue
-        | TypeArguments
-        | NamedSchema
-        | DeviceText,
+        Opaque | Alternatives | ByVersion | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema,
     )
 
 
