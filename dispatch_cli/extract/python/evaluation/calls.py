@@ -31,6 +31,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
+from dispatch_cli.extract.python.keys import FIND_SCHEMA
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.sources.source_conditions import question_text
 
@@ -78,6 +79,9 @@ class PythonFunctions:
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             text = f"{name}({', '.join(map(repr, given))})"
             return self._run.question(text, given[0], node, call.file)
+        if name == FIND_SCHEMA and given and isinstance(given[0], str):
+            namespace, _, operator = given[0].partition("::")
+            return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
             return Opaque(node)

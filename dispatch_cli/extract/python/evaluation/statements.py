@@ -16,12 +16,13 @@ from dispatch_cli.extract.python.evaluation.values import (
     InstanceValue,
     LibraryValue,
     Opaque,
+    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
     source_text,
 )
-from dispatch_cli.extract.python.keys import CALLED
+from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
@@ -95,9 +96,10 @@ class Branches:
 
     def try_(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
-        main = next((handler for handler in node.handlers if _catches(handler, _IMPORT_ERRORS)), None)
-        imports = [part for part in node.body if main is not None and isinstance(part, ast.Import | ast.ImportFrom)]
-        unsure = [atom for atom in (self._imports.condition(part, scope) for part in imports) if atom is not None]
+        errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
+        main = next((handler for handler in node.handlers if _catches(handler, errors)), None)
+        tested = node.body if main is not None else []
+        unsure = [atom for part in tested if (atom := self._uncertain(part, scope)) is not None]
         settings = self._run.values(scope.file)
         failing = [atom for atom in dict.fromkeys(unsure) if str(atom) not in settings]
         body = [*node.body, *node.orelse]
@@ -128,6 +130,15 @@ class Branches:
             last = self._reader.block(node.finalbody, scope, returns)
             flow.ends = flow.ends or last.ends
         return flow
+
+    def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            return self._imports.condition(node, scope)
+        if isinstance(node, ast.Expr) and _finds_schema(node):
+            question = self._reader.value(node.value, scope)
+            return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
+        return None
 
     def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
         for item in node.items:
@@ -169,6 +180,11 @@ def _joined_names(
         same = len(present) == len(values) and all(option.value is first for option in present)
         joined[name] = first if same else merged(present)
     return joined
+
+
+def _finds_schema(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and called_name(call) == FIND_SCHEMA.rpartition(".")[2]
 
 
 def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
