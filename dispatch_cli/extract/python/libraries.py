@@ -56,90 +56,11 @@ def _kind(value: Value) -> LibraryKind | None:
     return LibraryKind.__members__.get(value) if isinstance(value, str) else None
 
 
-class OperatorFunctions:
-    """Finds the Python functions that are registered for operators."""
+class Libraries:
+    """Finds libraries, what they register, and the Python functions that are registered for operators."""
 
     def __init__(self, run: PythonRun) -> None:
         self._run = run
-
-    def add(
-        self,
-        role: FunctionRole,
-        operator: str | Unknown,
-        function: Value,
-        call: Call,
-        devices: tuple[str | Unknown, ...] = (),
-        dtype: str | None = None,
-    ) -> None:
-        """A Python function for an operator, found."""
-        override = call.keywords.get("allow_override")
-        setup = call.keywords.get("setup_context")
-        self._run.emit(
-            OperatorFunction(
-                role,
-                operator,
-                function_name(function),
-                self._run.at(call.file, call.node),
-                self._run.conditions(call.file),
-                devices,
-                None if setup is None else function_name(setup),
-                dtype,
-                override if isinstance(override, bool) else None,
-                body_of(function, self._run),
-                body_of(setup, self._run),
-            ),
-            call.node,
-        )
-
-    def register(self, role: FunctionRole, call: Call) -> Value:
-        """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""
-        arguments = call.arguments(PARAMETERS[role])
-        operator = keys.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
-        function = arguments.get("func", arguments.get("backward"))
-        devices = keys.devices_of(arguments.get("device_types", arguments.get("device_type")))
-        dtype = arguments.get("cast_inputs")
-        if role is FunctionRole.AUTOCAST:
-            function = Dotted("autocast")
-        elif role is FunctionRole.KERNEL and devices is None:
-            devices = ("default",)
-        name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
-        self.add(role, operator, function, call, devices or (), name)
-        return function
-
-    def register_effect(self, call: Call) -> Value:
-        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
-
-        The parameter of a helper stands for all operators that the file passes to functions.
-        """
-        arguments = call.arguments("op effect")
-        operator = keys.operator_of(arguments.get("op"), call.node)
-        self._run.account(call.file, call.node)
-        operators = [operator] if isinstance(operator, str) else []
-        if not operators and isinstance(arguments.get("op"), Opaque):
-            passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))
-            operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
-        for operator in operators if arguments.get("effect", True) is not None else ():
-            self.add(FunctionRole.EFFECT, operator, Dotted("effect"), call)
-        return arguments.get("op")
-
-    def py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
-        """``op.py_impl(key)(function)``."""
-        key, function = keys.key_of(call.given[0]), call.given[1]
-        operator = keys.operator_of(owner, call.node)
-        if (operator, key) in self._run.removed_python_kernels:
-            why = "it takes the place of a kernel that `py_kernels` had before"
-            self._run.not_known(call.file, call.node, why)
-        else:
-            self.add(FunctionRole.PY_IMPL, operator, function, call.of(), (key,) if key else ())
-        return function
-
-
-class Libraries:
-    """Finds libraries, and what they register."""
-
-    def __init__(self, run: PythonRun, functions: OperatorFunctions) -> None:
-        self._run = run
-        self._functions = functions
 
     # libraries
 
@@ -295,7 +216,7 @@ class Libraries:
         """``lib._register_fake(op_name, fn)``."""
         arguments = call.arguments("op_name fn")
         operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
-        self._functions.add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
+        self._add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
 
     def _fallback(self, lib: LibraryValue, call: Call) -> None:
         """``lib.fallback(fn, dispatch_key)``."""
@@ -333,3 +254,76 @@ class Libraries:
             case _:
                 self._run.account(call.file, call.node)
         return None
+
+    # functions for operators
+
+    def _add(
+        self,
+        role: FunctionRole,
+        operator: str | Unknown,
+        function: Value,
+        call: Call,
+        devices: tuple[str | Unknown, ...] = (),
+        dtype: str | None = None,
+    ) -> None:
+        """A Python function for an operator, found."""
+        override = call.keywords.get("allow_override")
+        setup = call.keywords.get("setup_context")
+        self._run.emit(
+            OperatorFunction(
+                role,
+                operator,
+                function_name(function),
+                self._run.at(call.file, call.node),
+                self._run.conditions(call.file),
+                devices,
+                None if setup is None else function_name(setup),
+                dtype,
+                override if isinstance(override, bool) else None,
+                body_of(function, self._run),
+                body_of(setup, self._run),
+            ),
+            call.node,
+        )
+
+    def register(self, role: FunctionRole, call: Call) -> Value:
+        """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""
+        arguments = call.arguments(PARAMETERS[role])
+        operator = keys.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
+        function = arguments.get("func", arguments.get("backward"))
+        devices = keys.devices_of(arguments.get("device_types", arguments.get("device_type")))
+        dtype = arguments.get("cast_inputs")
+        if role is FunctionRole.AUTOCAST:
+            function = Dotted("autocast")
+        elif role is FunctionRole.KERNEL and devices is None:
+            devices = ("default",)
+        name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
+        self._add(role, operator, function, call, devices or (), name)
+        return function
+
+    def register_effect(self, call: Call) -> Value:
+        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
+
+        The parameter of a helper stands for all operators that the file passes to functions.
+        """
+        arguments = call.arguments("op effect")
+        operator = keys.operator_of(arguments.get("op"), call.node)
+        self._run.account(call.file, call.node)
+        operators = [operator] if isinstance(operator, str) else []
+        if not operators and isinstance(arguments.get("op"), Opaque):
+            passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))
+            operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
+        for operator in operators if arguments.get("effect", True) is not None else ():
+            self._add(FunctionRole.EFFECT, operator, Dotted("effect"), call)
+        return arguments.get("op")
+
+    def py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
+        """``op.py_impl(key)(function)``."""
+        key, function = keys.key_of(call.given[0]), call.given[1]
+        operator = keys.operator_of(owner, call.node)
+        if (operator, key) in self._run.removed_python_kernels:
+            why = "it takes the place of a kernel that `py_kernels` had before"
+            self._run.not_known(call.file, call.node, why)
+        else:
+            self._add(FunctionRole.PY_IMPL, operator, function, call.of(), (key,) if key else ())
+        return function

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
@@ -106,7 +107,7 @@ class ModuleIndex:
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
         self._called: dict[str, list[str]] = {}
-        self._parts_of: dict[str, tuple[str, ...]] = {}
+        self._parts = {file: PurePath(inside(file)).parts for file in files}
         folders = {str(PurePath(file).parent) for file in self.files}
         self._root = PurePath(os.path.commonpath(folders)) if _are_alike(folders) else PurePath()
 
@@ -216,9 +217,9 @@ class ModuleIndex:
         if key not in self._resolved:
             candidates = self._candidates(name)
             self._sources.work.spend(len(candidates))
-            theirs = self._parts(importer)
+            theirs = self._parts[importer]
             candidates = candidates or self._in_search_path(name, importer)
-            nearest = max(candidates, key=lambda file: _nearness(self._parts(file), theirs), default=None)
+            nearest = max(candidates, key=lambda file: _nearness(self._parts[file], theirs), default=None)
             self._resolved[key] = nearest or self._in_top_package(name)
         return self._resolved[key]
 
@@ -229,11 +230,6 @@ class ModuleIndex:
             self._sources.work.spend(2 * len(alike) + len(name) // 16)
             self._called[name] = [file for file in alike if self._is_called(file, name)]
         return self._called[name]
-
-    def _parts(self, file: str) -> tuple[str, ...]:
-        if file not in self._parts_of:
-            self._parts_of[file] = PurePath(inside(file)).parts
-        return self._parts_of[file]
 
     def _in_top_package(self, name: str) -> str | None:
         """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
@@ -277,10 +273,8 @@ def _package_name(folder: PurePath) -> str:
 
 
 def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:
-    common = next(
-        (n for n, (mine, its) in enumerate(zip(ours, theirs, strict=False)) if mine != its), min(len(ours), len(theirs))
-    )
-    return common, -len(ours)
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
+    return len([*common]), -len(ours)
 
 
 _FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n]*)", re.MULTILINE)

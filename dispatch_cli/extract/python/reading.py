@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
-from dispatch_cli.extract.python.evaluation.calls import Calls, PythonFunctions
+from dispatch_cli.extract.python.evaluation.calls import Calls
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.expressions import Expressions
-from dispatch_cli.extract.python.evaluation.lookups import Classes, Lookups
+from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import CALLED, COMMON, HARMLESS
@@ -127,13 +127,12 @@ class PythonReader(Evaluator):
         self._modules: dict[str, Scope] = {}
         self._reading = 0
         self.module = self._module
-        classes, imports = Classes(self), Imports(run)
-        lookups = Lookups(self, classes)
+        imports, lookups = Imports(run), Lookups(self)
         self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
         expressions = Expressions(self)
         self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
         torch = TorchCalls(run, self.value)
-        calls = Calls(self, classes, PythonFunctions(self, imports, torch), torch)
+        calls = Calls(self, lookups, imports, torch)
         self.call, self.apply = calls.call, calls.apply
         self.decorate, self.run_function = calls.decorate, calls.run_function
         bindings = Bindings(self, torch)

@@ -29,7 +29,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
-from dispatch_cli.extract.python.libraries import PARAMETERS, Libraries, OperatorFunctions
+from dispatch_cli.extract.python.libraries import PARAMETERS, Libraries
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import CustomOperator, FunctionRole, Unknown
@@ -125,8 +125,7 @@ class TorchCalls:
 
     def __init__(self, run: PythonRun, evaluate: Callable[[ast.expr, Scope], Value]) -> None:
         self._run = run
-        self._functions = functions = OperatorFunctions(run)
-        libraries = self._libraries = Libraries(run, functions)
+        libraries = self._libraries = Libraries(run)
         custom = CustomOperators(run, libraries, evaluate)
         self._direct_register = custom.direct_register
         self._acts: dict[str, Callable[[Call], Value]] = {
@@ -138,11 +137,11 @@ class TorchCalls:
             "custom_op": custom.custom_op,
             "triton_op": partial(custom.custom_op, triton=True),
             "infer_schema": custom.infer_schema,
-            **{role.value: partial(functions.register, role) for role in PARAMETERS},
-            "impl_abstract": partial(functions.register, FunctionRole.FAKE),
-            "register_effect": functions.register_effect,
-            "_register_effectful_op": functions.register_effect,
-            "has_side_effect": functions.register_effect,
+            **{role.value: partial(libraries.register, role) for role in PARAMETERS},
+            "impl_abstract": partial(libraries.register, FunctionRole.FAKE),
+            "register_effect": libraries.register_effect,
+            "_register_effectful_op": libraries.register_effect,
+            "has_side_effect": libraries.register_effect,
         }
 
     def call(self, name: str, call: Call) -> Value:
@@ -192,7 +191,7 @@ class TorchCalls:
         if bound.name == "py_impl":
             if len(call.given) < 2:
                 return Prepared(bound, tuple(call.given), call.keywords, self._run.call_path(call.file, call.node))
-            return self._functions.py_impl(bound.owner, call)
+            return self._libraries.py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
             return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
         self._run.account(call.file, call.node)

@@ -9,7 +9,7 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
 from dispatch_cli.extract.python.evaluation.binding import Imports
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.evaluation.lookups import Classes
+from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.methods import (
     BUILTINS,
     NoResult,
@@ -35,129 +35,18 @@ from dispatch_cli.extract.python.keys import FIND_SCHEMA
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.sources.source_conditions import question_text
 
-
-class PythonFunctions:
-    """Calls functions that are not the project's."""
-
-    def __init__(self, reader: Evaluator, imports: Imports, torch: TorchCalls) -> None:
-        self._reader = reader
-        self._run = reader.run
-        self._imports = imports
-        self._torch = torch
-
-    def call(self, name: str, call: Call) -> Value:
-        """Call a function by its full name."""
-        given, node = call.given, call.node
-        if name in VERSION_CLASSES or name.startswith("builtins."):
-            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
-            if len(places) == 1:
-                return self._run.each(
-                    given[places[0]], lambda chosen: self.call(name, call.with_argument(places[0], chosen))
-                )
-        if name in VERSION_CLASSES and given and isinstance(given[0], str):
-            return Version(given[0])
-        if name in ("importlib.metadata.version", "importlib_metadata.version") and given == ["torch"]:
-            return self._reader.attribute(Dotted("torch"), "__version__", node, call.scope)
-        if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
-            whole = name.startswith("importlib") and not given[0].startswith(".")
-            module = given[0] if whole else given[0].partition(".")[0]
-            return self._imports.imported(module, call.scope) if module else Opaque(node)
-        if name.startswith("builtins."):
-            return self._builtin(name.removeprefix("builtins."), call)
-        if name in ("functools.partial", "functools.partialmethod") and given:
-            return Prepared(given[0], tuple(given[1:]), call.keywords)
-        if name in ("functools.wraps", "functools.update_wrapper") and given:
-            return Prepared(Dotted("functools.wrapped"), (given[0],))
-        if name == "functools.wrapped" and len(given) == 2:
-            if isinstance(given[1], FunctionValue) and isinstance(given[0], FunctionValue):
-                given[1].wrapped = given[0]
-            return given[1]
-        if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
-            return signature_of(given[0], self._reader.value)
-        if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
-            return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
-        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
-            text = f"{name}({', '.join(map(repr, given))})"
-            return self._run.question(text, given[0], node, call.file)
-        if name == FIND_SCHEMA and given and isinstance(given[0], str):
-            namespace, _, operator = given[0].partition("::")
-            return self._has_operator(namespace, operator, call)
-        if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
-            self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
-            return Opaque(node)
-        return self._torch.call(name, call)
-
-    def _has_operator(self, namespace: str, name: str, call: Call) -> Value:
-        """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
-        operator = f"{namespace}::{name}"
-        if self._run.is_defined(operator):
-            return True
-        return self._run.question(question_text(namespace, name), operator, call.node, call.file)
-
-    def _attribute(self, owner: Value, name: Value, call: Call) -> Value:
-        return (
-            self._reader.attribute(owner, name, call.node, call.scope) if isinstance(name, str) else Opaque(call.node)
-        )
-
-    def _builtin(self, name: str, call: Call) -> Value:
-        given, node = call.given, call.node
-        if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
-            plain = isinstance(given[1], str) and not given[1].startswith("__")
-            if plain and given[1] not in given[0].attributes:
-                return given[2]
-        if name == "getattr" and len(given) == 3 and isinstance(given[1], str) and _is_operator_namespace(given[0]):
-            is_there = self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
-            test = self._reader.truth_of(is_there, node)
-            operator = self._attribute(given[0], given[1], call)
-            return conditional([test], operator, given[2]) if not isinstance(test, bool) else operator
-        if name == "getattr" and len(given) >= 2:
-            return self._run.pairs(given[0], given[1], lambda owner, attribute: self._attribute(owner, attribute, call))
-        if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
-            if given[0].name == "torch.version" and given[1] == "git_version":
-                return True
-            if given[0].name == "torch.ops":
-                return True  # each name is a namespace there
-            if _is_operator_namespace(given[0]):
-                return self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
-            return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
-        if name == "isinstance" and len(given) == 2:
-            return self._run.each(
-                given[0],
-                lambda value: Opaque(node) if (known := names.is_instance(value, given[1])) is None else known,
-            )
-        if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
-            return True
-        if name == "type" and given == [None]:
-            return Dotted("builtins.NoneType")
-        if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
-            return [self._reader.apply(given[0], call.of(item)) for item in items]
-        if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
-            if not self._run.affords(*given, *call.keywords.values()):
-                return Opaque(node)
-            try:
-                return BUILTINS[name](*given, **call.keywords)
-            except Exception:  # what Python's own functions raise, or `NoResult`
-                return Opaque(node)
-        return Opaque(node)
-
-
-def _is_operator_namespace(value: Value) -> bool:
-    """True for ``torch.ops.my``."""
-    return isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 2
-
-
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
 
 
 class Calls:
-    """Looks up names and follows calls."""
+    """Follows calls."""
 
-    def __init__(self, reader: Evaluator, classes: Classes, functions: PythonFunctions, torch: TorchCalls) -> None:
+    def __init__(self, reader: Evaluator, lookups: Lookups, imports: Imports, torch: TorchCalls) -> None:
         self._reader = reader
         self._run = reader.run
-        self._classes = classes
-        self._functions = functions
+        self._lookups = lookups
+        self._imports = imports
         self._torch = torch
 
     # calls
@@ -199,7 +88,7 @@ class Calls:
             case ClassValue():
                 return self._instance(function, call)
             case InstanceValue():
-                method = self._classes.of_class(function.of, function, "__call__", call.node)
+                method = self._lookups.of_class(function.of, function, "__call__", call.node)
                 if isinstance(method, FunctionValue):
                     return self._followed(method, call)
             case Prepared():
@@ -207,7 +96,7 @@ class Calls:
             case Bound():
                 return self._bound(function, call)
             case Dotted(name):
-                return self._functions.call(name, call)
+                return self._function(name, call)
         return Opaque(call.node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
@@ -299,10 +188,10 @@ class Calls:
             scope.names[arguments.kwarg.arg] = left
 
     def _instance(self, cls: ClassValue, call: Call) -> Value:
-        if self._classes.is_enum(cls):
+        if self._lookups.is_enum(cls):
             return Opaque(call.node)
         instance = InstanceValue(cls)
-        start = self._classes.of_class(cls, instance, "__init__", call.node)
+        start = self._lookups.of_class(cls, instance, "__init__", call.node)
         if isinstance(start, FunctionValue):
             self._followed(start, call)
         return instance
@@ -328,3 +217,105 @@ class Calls:
             return constant_method(bound.owner, bound.name, given, call.keywords, self._run.affords)
         except NoResult:
             return Opaque(call.node)
+
+    # functions that are not the project's
+
+    def _function(self, name: str, call: Call) -> Value:
+        """Call a function by its full name."""
+        given, node = call.given, call.node
+        if name in VERSION_CLASSES or name.startswith("builtins."):
+            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
+            if len(places) == 1:
+                return self._run.each(
+                    given[places[0]], lambda chosen: self._function(name, call.with_argument(places[0], chosen))
+                )
+        if name in VERSION_CLASSES and given and isinstance(given[0], str):
+            return Version(given[0])
+        if name in ("importlib.metadata.version", "importlib_metadata.version") and given == ["torch"]:
+            return self._reader.attribute(Dotted("torch"), "__version__", node, call.scope)
+        if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
+            whole = name.startswith("importlib") and not given[0].startswith(".")
+            module = given[0] if whole else given[0].partition(".")[0]
+            return self._imports.imported(module, call.scope) if module else Opaque(node)
+        if name.startswith("builtins."):
+            return self._builtin(name.removeprefix("builtins."), call)
+        if name in ("functools.partial", "functools.partialmethod") and given:
+            return Prepared(given[0], tuple(given[1:]), call.keywords)
+        if name in ("functools.wraps", "functools.update_wrapper") and given:
+            return Prepared(Dotted("functools.wrapped"), (given[0],))
+        if name == "functools.wrapped" and len(given) == 2:
+            if isinstance(given[1], FunctionValue) and isinstance(given[0], FunctionValue):
+                given[1].wrapped = given[0]
+            return given[1]
+        if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
+            return signature_of(given[0], self._reader.value)
+        if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
+            return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
+        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
+            text = f"{name}({', '.join(map(repr, given))})"
+            return self._run.question(text, given[0], node, call.file)
+        if name == FIND_SCHEMA and given and isinstance(given[0], str):
+            namespace, _, operator = given[0].partition("::")
+            return self._has_operator(namespace, operator, call)
+        if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
+            self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
+            return Opaque(node)
+        return self._torch.call(name, call)
+
+    def _has_operator(self, namespace: str, name: str, call: Call) -> Value:
+        """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
+        operator = f"{namespace}::{name}"
+        if self._run.is_defined(operator):
+            return True
+        return self._run.question(question_text(namespace, name), operator, call.node, call.file)
+
+    def _attribute(self, owner: Value, name: Value, call: Call) -> Value:
+        return (
+            self._reader.attribute(owner, name, call.node, call.scope) if isinstance(name, str) else Opaque(call.node)
+        )
+
+    def _builtin(self, name: str, call: Call) -> Value:
+        given, node = call.given, call.node
+        if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
+            plain = isinstance(given[1], str) and not given[1].startswith("__")
+            if plain and given[1] not in given[0].attributes:
+                return given[2]
+        if name == "getattr" and len(given) == 3 and isinstance(given[1], str) and _is_operator_namespace(given[0]):
+            is_there = self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
+            test = self._reader.truth_of(is_there, node)
+            operator = self._attribute(given[0], given[1], call)
+            return conditional([test], operator, given[2]) if not isinstance(test, bool) else operator
+        if name == "getattr" and len(given) >= 2:
+            return self._run.pairs(given[0], given[1], lambda owner, attribute: self._attribute(owner, attribute, call))
+        if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
+            if given[0].name == "torch.version" and given[1] == "git_version":
+                return True
+            if given[0].name == "torch.ops":
+                return True  # each name is a namespace there
+            if _is_operator_namespace(given[0]):
+                return self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
+            return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
+        if name == "isinstance" and len(given) == 2:
+            return self._run.each(
+                given[0],
+                lambda value: Opaque(node) if (known := names.is_instance(value, given[1])) is None else known,
+            )
+        if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
+            return True
+        if name == "type" and given == [None]:
+            return Dotted("builtins.NoneType")
+        if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
+            return [self.apply(given[0], call.of(item)) for item in items]
+        if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
+            if not self._run.affords(*given, *call.keywords.values()):
+                return Opaque(node)
+            try:
+                return BUILTINS[name](*given, **call.keywords)
+            except Exception:  # what Python's own functions raise, or `NoResult`
+                return Opaque(node)
+        return Opaque(node)
+
+
+def _is_operator_namespace(value: Value) -> bool:
+    """True for ``torch.ops.my``."""
+    return isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 2

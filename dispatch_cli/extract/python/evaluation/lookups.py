@@ -36,84 +36,12 @@ _MISSING = Opaque(None, "missing")
 _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
 
 
-class Classes:
-    """Looks up attributes of the project's functions and classes."""
+class Lookups:
+    """Looks up names, attributes and imports."""
 
     def __init__(self, reader: Evaluator) -> None:
         self._reader = reader
         self._run = reader.run
-
-    def of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
-        if name in owner.attributes:
-            return owner.attributes[name]
-        if name in ("__name__", "__qualname__"):
-            return owner.name
-        if name == "__module__":
-            return self._run.index.dotted(owner.scope.file)
-        if name == "__wrapped__":
-            return owner.wrapped or Opaque(node)
-        return Opaque(node)
-
-    def of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
-        if name in ("__name__", "__qualname__") and owner is cls:
-            return cls.name
-        if name == "__class__":
-            return cls
-        for home in self.ancestors(cls):
-            if name not in home.scope.names:
-                continue
-            value = self._reader.known(home.scope, name)
-            if isinstance(value, FunctionValue):
-                value = self._method(value, home, owner, node)
-            elif owner is home and self.is_enum(home) and not name.startswith("_"):
-                value = EnumMember(name, value)
-            if home is cls or not isinstance(value, Opaque):
-                return value
-        return Opaque(node)
-
-    def ancestors(self, cls: ClassValue) -> list[ClassValue]:
-        """A class and those of the project that it inherits from, each once: those of the first base first."""
-        values: dict[int, ClassValue] = {}
-        waiting = [cls]
-        while waiting:
-            self._run.spend()
-            ancestor = waiting.pop()
-            if id(ancestor) not in values:
-                values[id(ancestor)] = ancestor
-                waiting += [base for base in self.bases(ancestor)[::-1] if isinstance(base, ClassValue)]
-        return list(values.values())
-
-    def bases(self, cls: ClassValue) -> tuple[Value, ...]:
-        if cls.bases is None:
-            cls.bases = ()
-            outer = cls.scope.parent
-            assert outer is not None
-            cls.bases = tuple(self._reader.value(base, outer) for base in cls.node.bases)
-        return cls.bases
-
-    def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
-        if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
-            return function
-        binds = cls if function.kind == "classmethod" else owner
-        bound = replace(function, binds=binds, bound=True, attributes={})
-        return (
-            self._reader.run_function(bound, Call([], {}, node, function.scope))
-            if function.kind == "property"
-            else bound
-        )
-
-    def is_enum(self, cls: ClassValue) -> bool:
-        bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
-        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
-
-
-class Lookups:
-    """Looks up names, attributes and imports."""
-
-    def __init__(self, reader: Evaluator, classes: Classes) -> None:
-        self._reader = reader
-        self._run = reader.run
-        self._classes = classes
         self._imported: dict[ImportedName, Value] = {}
 
     def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
@@ -160,13 +88,13 @@ class Lookups:
             case ModuleValue(file):
                 return self.member(file, name, node)
             case FunctionValue():
-                return self._classes.of_function(owner, name, node)
+                return self._of_function(owner, name, node)
             case ClassValue():
-                return self._classes.of_class(owner, owner, name, node)
+                return self.of_class(owner, owner, name, node)
             case InstanceValue():
                 if name in owner.attributes:
                     return owner.attributes[name]
-                value = self._classes.of_class(owner.of, owner, name, node)
+                value = self.of_class(owner.of, owner, name, node)
                 return Bound(owner, name) if isinstance(value, Opaque) and name in METHODS else value
             case EnumMember():
                 return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
@@ -276,3 +204,68 @@ class Lookups:
             if value is not _MISSING:
                 return value
         return _MISSING
+
+    # functions and classes
+
+    def _of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
+        if name in owner.attributes:
+            return owner.attributes[name]
+        if name in ("__name__", "__qualname__"):
+            return owner.name
+        if name == "__module__":
+            return self._run.index.dotted(owner.scope.file)
+        if name == "__wrapped__":
+            return owner.wrapped or Opaque(node)
+        return Opaque(node)
+
+    def of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
+        if name in ("__name__", "__qualname__") and owner is cls:
+            return cls.name
+        if name == "__class__":
+            return cls
+        for home in self.ancestors(cls):
+            if name not in home.scope.names:
+                continue
+            value = self._reader.known(home.scope, name)
+            if isinstance(value, FunctionValue):
+                value = self._method(value, home, owner, node)
+            elif owner is home and self.is_enum(home) and not name.startswith("_"):
+                value = EnumMember(name, value)
+            if home is cls or not isinstance(value, Opaque):
+                return value
+        return Opaque(node)
+
+    def ancestors(self, cls: ClassValue) -> list[ClassValue]:
+        """A class and those of the project that it inherits from, each once: those of the first base first."""
+        values: dict[int, ClassValue] = {}
+        waiting = [cls]
+        while waiting:
+            self._run.spend()
+            ancestor = waiting.pop()
+            if id(ancestor) not in values:
+                values[id(ancestor)] = ancestor
+                waiting += [base for base in self.bases(ancestor)[::-1] if isinstance(base, ClassValue)]
+        return list(values.values())
+
+    def bases(self, cls: ClassValue) -> tuple[Value, ...]:
+        if cls.bases is None:
+            cls.bases = ()
+            outer = cls.scope.parent
+            assert outer is not None
+            cls.bases = tuple(self._reader.value(base, outer) for base in cls.node.bases)
+        return cls.bases
+
+    def _method(self, function: FunctionValue, cls: ClassValue, owner: Value, node: ast.AST) -> Value:
+        if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
+            return function
+        binds = cls if function.kind == "classmethod" else owner
+        bound = replace(function, binds=binds, bound=True, attributes={})
+        return (
+            self._reader.run_function(bound, Call([], {}, node, function.scope))
+            if function.kind == "property"
+            else bound
+        )
+
+    def is_enum(self, cls: ClassValue) -> bool:
+        bases = (base for ancestor in self.ancestors(cls) for base in self.bases(ancestor))
+        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
