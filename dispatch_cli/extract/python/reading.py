@@ -8,12 +8,12 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
+from dispatch_cli.extract.python.evaluation.binding import Bindings
 from dispatch_cli.extract.python.evaluation.calls import Calls
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.expressions import Expressions
@@ -36,7 +36,6 @@ from dispatch_cli.model.sources.extracted import (
     Extraction,
     SourceKind,
 )
-from dispatch_cli.model.span import Span
 
 _REGISTERS = (
     *("torch.library", "torch._library", "_custom_op", "Library(", "_scoped_library", "custom_op", "triton_op"),
@@ -84,19 +83,22 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     for file in chosen:
         reader.unreached(file)
     order = {file: place for place, file in enumerate(files)}
-    entries = run.registered
-    functions = called_functions(entries, run.assumed_of, lambda called: run.span(called.scope.file, called.node))
-    things = sorted(joined(entries), key=lambda entry: order.get(entry[0], len(order)))
+    things = sorted(joined(run.registered), key=lambda thing: order.get(thing.at.file, len(order)))
     statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
-    conditions = [part for file in dict.fromkeys(file for file, _ in things) for part in sources.settings(file).when]
-    given = frozenset(text for condition in conditions for text in atoms(condition))
+    settings = [
+        part for file in dict.fromkeys(thing.at.file for thing in things) for part in sources.settings(file).when
+    ]
+    functions = [
+        CalledFunction(function.name, run.span(function.scope.file, function.node), tuple(places))
+        for function, places in run.called.items()
+    ]
     return Extraction(
-        tuple(thing for _, thing in things),
+        tuple(things),
         tuple(statements),
         frozenset(run.accounted),
         tuple(index.read),
-        missing_names([thing for _, thing in things], given),
+        missing_names(things, frozenset(text for condition in settings for text in atoms(condition))),
         functions=tuple(sorted(functions, key=lambda function: function.at)),
         if_absent=frozenset(run.if_absent),
     )
@@ -127,17 +129,17 @@ class PythonReader(Evaluator):
         self._modules: dict[str, Scope] = {}
         self._reading = 0
         self.module = self._module
-        imports, lookups = Imports(run), Lookups(self)
+        lookups = Lookups(self)
         self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
         expressions = Expressions(self)
         self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
         torch = TorchCalls(run, self.value)
-        calls = Calls(self, lookups, imports, torch)
+        bindings = Bindings(self, torch)
+        calls = Calls(self, lookups, bindings, torch)
         self.call, self.apply = calls.call, calls.apply
         self.decorate, self.run_function = calls.decorate, calls.run_function
-        bindings = Bindings(self, torch)
         self.assign = bindings.assign
-        self.block = Statements(self, bindings, imports).block
+        self.block = Statements(self, bindings).block
 
     def _module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
@@ -243,21 +245,18 @@ class PythonReader(Evaluator):
             run.bounded(error, file, code)
 
 
-Registrations = Sequence[tuple[str, Extracted]]
-
-
-def joined(things: Registrations) -> list[tuple[str, Extracted]]:
+def joined(things: Iterable[Extracted]) -> Iterator[Extracted]:
     """Join equal registrations of one place, of which one of the conditions is enough."""
-    ways: dict[tuple[str, Extracted], list[tuple[Condition, ...]]] = {}
-    for file, thing in things:
-        same = ways.setdefault((file, thing._replace(when=())), [])
+    ways: dict[Extracted, list[tuple[Condition, ...]]] = {}
+    for thing in things:
+        same = ways.setdefault(thing._replace(when=()), [])
         when = thing.when
         for earlier in same[::-1]:  # what two make together may join with an earlier registration
             if (either := _either(earlier, when)) is not None:
                 same.remove(earlier)
                 when = either
         same.append(when)
-    return [(file, thing._replace(when=when)) for (file, thing), same in ways.items() for when in same]
+    return (thing._replace(when=when) for thing, same in ways.items() for when in same)
 
 
 def _either(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
@@ -290,16 +289,3 @@ def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[t
         ]
         counts.update(list(dict.fromkeys([*(value.expression for _, value in unknown_parts(thing)), *tests])))
     return tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
-
-
-def called_functions(
-    things: Registrations,
-    functions: Mapping[Extracted, FunctionValue],
-    at: Callable[[FunctionValue], Span],
-) -> list[CalledFunction]:
-    """The functions that register something when they are called. at: the place of one."""
-    places: dict[FunctionValue, dict[Span, None]] = {}
-    for _, thing in things:
-        if thing in functions:
-            places.setdefault(functions[thing], {})[thing.at] = None
-    return [CalledFunction(function.name, at(function), tuple(those)) for function, those in places.items()]

@@ -66,10 +66,10 @@ class PythonRun:
     """State that the modules of a run share.
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
-    the outermost first. assumed: the function that is looked at although nothing that is read calls it. assumed_of:
-    that of a thing. too_long: functions that took too many steps for their values. excluded: the statements that a
-    decided condition excludes. trying: ``try`` statements that are being read. refusals_allowed: those of them that
-    catch the error by which PyTorch refuses a registration.
+    the outermost first. assumed: the function that is looked at although nothing that is read calls it. called: the
+    places of what such functions register. too_long: functions that took too many steps for their values. excluded:
+    the statements that a decided condition excludes. trying: ``try`` statements that are being read.
+    refusals_allowed: those of them that catch the error by which PyTorch refuses a registration.
 
     questions: tests for what is registered, with the operators. if_absent: as in `Extraction`.
     removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
@@ -83,11 +83,11 @@ class PythonRun:
         self.when: list[Condition] = []
         self.calls: list[tuple[str, ast.AST]] = []
         self.assumed: FunctionValue | None = None
-        self.assumed_of: dict[Extracted, FunctionValue] = {}
+        self.called: dict[FunctionValue, dict[Span, None]] = {}
         self.uncertain: str | None = None
         self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
-        self.registered: list[tuple[str, Extracted]] = []
+        self.registered: dict[Extracted, None] = {}
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
@@ -104,7 +104,6 @@ class PythonRun:
         self.too_long: set[int] = set()
         self.active: list[int] = []
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
-        self._emitted: set[Extracted] = set()
         self._holders: dict[tuple[object, ...], tuple[FunctionValue | None, tuple[Condition, ...]]] = {}
         self._said: set[tuple[Span, str]] = set()
         self._ended: set[tuple[str, str]] = set()
@@ -346,12 +345,9 @@ class PythonRun:
             why = f"`{self.assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
             self.refuse(thing.at, node, why, thing.when)
             return
-        if thing in self._emitted:
-            return
-        self._emitted.add(thing)
-        if self.assumed is not None:
-            self.assumed_of[thing] = self.assumed
-        self.registered.append((thing.at.file, thing))
+        if thing not in self.registered and self.assumed is not None:
+            self.called.setdefault(self.assumed, {})[thing.at] = None
+        self.registered[thing] = None
 
     def _has_rival(self, thing: Extracted) -> bool:
         """True if a function that nothing calls registers what its file registers elsewhere: only one can be called."""

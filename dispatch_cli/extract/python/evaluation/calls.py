@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
-from dispatch_cli.extract.python.evaluation.binding import Imports
+from dispatch_cli.extract.python.evaluation.binding import Bindings
 from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
 from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.methods import (
@@ -42,11 +42,11 @@ MAX_CALLS = 30
 class Calls:
     """Follows calls."""
 
-    def __init__(self, reader: Evaluator, lookups: Lookups, imports: Imports, torch: TorchCalls) -> None:
+    def __init__(self, reader: Evaluator, lookups: Lookups, bindings: Bindings, torch: TorchCalls) -> None:
         self._reader = reader
         self._run = reader.run
         self._lookups = lookups
-        self._imports = imports
+        self._bindings = bindings
         self._torch = torch
 
     # calls
@@ -236,7 +236,7 @@ class Calls:
         if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
             whole = name.startswith("importlib") and not given[0].startswith(".")
             module = given[0] if whole else given[0].partition(".")[0]
-            return self._imports.imported(module, call.scope) if module else Opaque(node)
+            return self._bindings.imported(module, call.scope) if module else Opaque(node)
         if name.startswith("builtins."):
             return self._builtin(name.removeprefix("builtins."), call)
         if name in ("functools.partial", "functools.partialmethod") and given:

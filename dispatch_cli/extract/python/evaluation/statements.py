@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dispatch_cli.extract.python.evaluation.binding import Bindings, Imports
+from dispatch_cli.extract.python.evaluation.binding import Bindings
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator, Flow
 from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
@@ -44,11 +44,10 @@ MAX_NESTED = 100
 class Statements:
     """Goes through statements."""
 
-    def __init__(self, reader: Evaluator, bindings: Bindings, imports: Imports) -> None:
+    def __init__(self, reader: Evaluator, bindings: Bindings) -> None:
         self._reader = reader
         self._run = reader.run
         self._bindings = bindings
-        self._imports = imports
 
     def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
@@ -112,7 +111,7 @@ class Statements:
             case ast.ClassDef():
                 self._bindings.define_class(node, scope)
             case ast.Import() | ast.ImportFrom():
-                self._imports.import_names(node, scope)
+                self._bindings.import_names(node, scope)
             case ast.If():
                 return self._if(node, scope, returns)
             case ast.For() | ast.AsyncFor():
@@ -304,7 +303,7 @@ class Statements:
     def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
         if isinstance(node, ast.Import | ast.ImportFrom):
-            return self._imports.condition(node, scope)
+            return self._bindings.condition(node, scope)
         if isinstance(node, ast.Expr) and _finds_schema(node):
             question = self._reader.value(node.value, scope)
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
