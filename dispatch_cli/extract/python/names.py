@@ -220,32 +220,21 @@ def plausible(node: ast.Call, source: str) -> bool:
 
     The arguments are those of a registration, and they, the owner or the *source* that it is in speak of operators.
     """
-    if not _has_arguments(node):
-        return False
-    return (
-        called_name(node) not in ("define", "impl", "fallback")
-        or _OF_LIBRARY.search(source) is not None
+    name, given = called_name(node), len(node.args) + len(node.keywords)
+    constants = [part.value for part in node.args[:1] if isinstance(part, ast.Constant)]
+    is_unknown, first = not constants, constants[0] if constants else None
+    match name:
+        case "define":
+            fits = given > 0 and (is_unknown or (isinstance(first, str) and "(" in first))
+        case "impl":
+            fits = given >= 2 and (is_unknown or isinstance(first, str))
+        case "fallback":
+            fits = len(node.args) in (1, 2) and is_unknown
+        case _:
+            return given > 0 and name != "_destroy"
+    return fits and (
+        _OF_LIBRARY.search(source) is not None
         or "lib" in source_text(node.func).lower()
-        or any(isinstance(part, ast.JoinedStr) or _is_text(part) for part in node.args)
+        or any(isinstance(part, ast.JoinedStr) or isinstance(getattr(part, "value", None), str) for part in node.args)
         or any(keyword.arg == "dispatch_key" for keyword in node.keywords)
     )
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _has_arguments(node: ast.Call) -> bool:
-    given = len(node.args) + len(node.keywords)
-    first = node.args[0] if node.args else None
-    known = isinstance(first, ast.Constant)
-    match called_name(node):
-        case "define":
-            return given > 0 and not (known and (not isinstance(first.value, str) or "(" not in first.value))  # type: ignore[union-attr]
-        case "impl":
-            return given >= 2 and not (known and not isinstance(first.value, str))  # type: ignore[union-attr]
-        case "fallback":
-            return len(node.args) in (1, 2) and not known
-        case "_destroy":
-            return False
-    return given > 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from dispatch_cli.extract.python.annotations import one_of_types, same_type
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
-from dispatch_cli.extract.python.evaluation.methods import MAX_CHARACTERS, MAX_ITEMS, format_constant, items_of
+from dispatch_cli.extract.python.evaluation.methods import MAX_CHARACTERS, MAX_ITEMS, items_of
 from dispatch_cli.extract.python.evaluation.options import MAX_ATOMS, MAX_DEPTH, atom, conditional, is_type, joined
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_BITS,
@@ -154,8 +154,6 @@ class Expressions:
                 value = self.value(node.value, scope)
                 self._reader.assign(node.target, value, scope)
                 return value
-            case ast.Starred():
-                return self.value(node.value, scope)
         return Opaque(node)
 
     def _joined(self, node: ast.JoinedStr, scope: Scope) -> Value:
@@ -172,8 +170,9 @@ class Expressions:
         """The text of a part in braces."""
 
         def text(value: Value) -> Value:
-            formatted = format_constant(value, piece, lambda part: self.value(part, scope))
-            return Opaque(piece) if formatted is None else formatted
+            if not constant(value) or piece.format_spec is not None:
+                return Opaque(piece)
+            return repr(value) if piece.conversion == ord("r") else str(value)
 
         return self._run.each(self.value(piece.value, scope), text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,23 +68,6 @@ def constant_method(
     except Exception:
         raise NoResult from None
     return list(result) if kind is dict and name in ("items", "keys", "values") else result
-
-
-def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
-    """Text of a part in braces of an f-string; None where that is not known."""
-    if not constant(value):
-        return None
-    if piece.conversion == ord("r"):
-        return repr(value)
-    if piece.format_spec is None:
-        return str(value)
-    form = evaluate(piece.format_spec)
-    if not isinstance(form, str) or sum(map(str.isdigit, form)) > 2:
-        return None
-    try:
-        return format(value, form)
-    except (ValueError, TypeError):
-        return None
 
 
 def _zip(*rows: Value, **_: Value) -> list[Value]:
