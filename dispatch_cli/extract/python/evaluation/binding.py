@@ -176,14 +176,16 @@ class Bindings:
         index, file = self._run.index, scope.file
         if isinstance(node, ast.Import):
             unsure = (name.name for name in node.names if not names.certain(name.name))
-            missing = next((name for name in unsure if index.absolute(name, file) is None), None)
-            return None if missing is None else Atom(f"import {missing}")
+            absent = next((name for name in unsure if index.absolute(name, file) is None), None)
+            return None if absent is None else Atom(f"import {absent}")
         base = node.module or ""
         if node.level:
             path = index.relative(file, node.level, base)
-            if path is not None and (base or all(self._has(path, name.name, node.level, file) for name in node.names)):
-                return None
-            if not base and all(index.relative(file, node.level, name.name) for name in node.names):
+            tested = [] if base else [name.name for name in node.names]
+            missing = [name for name in tested if index.relative(file, node.level, name) is None]
+            if (path is None and not base and not missing) or (
+                path is not None and all(index.mentions(path, name) for name in missing)
+            ):
                 return None
         elif names.certain(base):
             known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
@@ -193,7 +195,3 @@ class Bindings:
         elif index.absolute(base, file) is not None:
             return None
         return Atom(source_text(node))
-
-    def _has(self, path: str, name: str, level: int, file: str) -> bool:
-        """True if a package has a name: a module of it, or a name that its text has."""
-        return self._run.index.relative(file, level, name) is not None or self._run.index.mentions(path, name)
