@@ -95,7 +95,8 @@ class Lookups:
                 if name in owner.attributes:
                     return owner.attributes[name]
                 value = self.of_class(owner.of, owner, name, node)
-                return Bound(owner, name) if isinstance(value, Opaque) and name in METHODS else value
+                registers = name in METHODS and name not in ("define", "impl", "fallback")
+                return Bound(owner, name) if isinstance(value, Opaque) and registers else value
             case EnumMember():
                 return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
             case LibraryValue(block):
