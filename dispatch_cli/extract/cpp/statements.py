@@ -271,8 +271,9 @@ class BodyReader:
 
     def _without_library(self, tokens: list[CppToken], when: When, whole: bool) -> None:
         name, value = initialised(tokens)
-        if name:
-            self._values[name] = value if whole else ()
+        if name:  # of values under an '#if', none is known where there are several
+            is_one = name not in self._values or all(part in self._block_when for part in tokens[0].when)
+            self._values[name] = value if whole and is_one else ()
         first = tokens[0].text
         named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
         macro = (first.isupper() and len(first) > 2) or first in self._unit.table.ambiguous
