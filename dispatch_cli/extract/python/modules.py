@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import PurePath
@@ -108,8 +108,6 @@ class ModuleIndex:
         self._resolved: dict[tuple[str, str], str | None] = {}
         self._called: dict[str, list[str]] = {}
         self._parts = {file: PurePath(inside(file)).parts for file in files}
-        folders = {str(PurePath(file).parent) for file in self.files}
-        self._root = PurePath(os.path.commonpath(folders)) if _are_alike(folders) else PurePath()
 
     def dotted(self, file: str) -> str:
         """The name under which the module is imported."""
@@ -219,8 +217,7 @@ class ModuleIndex:
             self._sources.work.spend(len(candidates))
             theirs = self._parts[importer]
             candidates = candidates or self._in_search_path(name, importer)
-            nearest = max(candidates, key=lambda file: _nearness(self._parts[file], theirs), default=None)
-            self._resolved[key] = nearest or self._in_top_package(name)
+            self._resolved[key] = max(candidates, key=lambda file: _nearness(self._parts[file], theirs), default=None)
         return self._resolved[key]
 
     def _candidates(self, name: str) -> list[str]:
@@ -230,13 +227,6 @@ class ModuleIndex:
             self._sources.work.spend(2 * len(alike) + len(name) // 16)
             self._called[name] = [file for file in alike if self._is_called(file, name)]
         return self._called[name]
-
-    def _in_top_package(self, name: str) -> str | None:
-        """The file of ``top.folder.module``, where the build installs the folder of all files as the package *top*."""
-        top, *parts = name.split(".")
-        if len(parts) < 2 or top in sys.stdlib_module_names or top == "torch":
-            return None
-        return self._in_folder(self._root, parts)
 
     def _in_search_path(self, name: str, importer: str) -> list[str]:
         """The files of that name beside the importer; in any folder, where it changes ``sys.path``."""
@@ -259,11 +249,6 @@ class ModuleIndex:
         for _ in range(own.count(".")):
             folder = folder.parent
         return list(folder.parts[-len(ahead) :]) == ahead
-
-
-def _are_alike(folders: Collection[str]) -> bool:
-    """True if folders have a common one: there are some, and all are relative, or none is."""
-    return len({PurePath(folder).is_absolute() for folder in folders}) == 1
 
 
 def _package_name(folder: PurePath) -> str:
