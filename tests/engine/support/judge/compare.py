@@ -28,6 +28,8 @@ OUTCOMES = {
 }
 """Verdict → the outcome that `live.py` has for it; any other one works."""
 _NUMBER = re.compile(r"(?<=judge::op)[0-9]+")
+UNREAD = "RegisterOperators::options"
+"""A deprecated form of registration, which is not understood."""
 
 
 class Judged(NamedTuple):
@@ -83,11 +85,13 @@ def answers_of(python: str, operators: Sequence[Any]) -> list[Any]:
 
 
 def judged(version: Sequence[int], operators: Sequence[Any], answers: Iterable[Any], folder: Path) -> list[Judged]:
-    """Every cell of the operators of which there are cells.
+    """Every cell of the operators of which there are cells, and whose C++ is read.
 
     operators: those whose sources the engine reads in *folder*; without any, the answers are of PyTorch's own.
     """
+    unread = {operator["name"] for operator in operators if UNREAD in operator["cpp"]}
     cells = {row["name"]: row["cells"] for row in answers if row["cells"][0][0] != "refused"}
+    cells = {name: row for name, row in cells.items() if name not in unread}
     faithful = {operator["name"]: operator["faithful"] for operator in operators}
     folder.mkdir(exist_ok=True)
     for operator in operators:
