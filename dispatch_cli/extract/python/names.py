@@ -86,10 +86,11 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
         node = pending.pop()
         if isinstance(node, ast.AST):
             yield node
-            for name, value in vars(node).items():
-                if isinstance(value, list) and name not in _PLAIN:
+            for name in node._fields:
+                value = None if name in _PLAIN else getattr(node, name, None)
+                if isinstance(value, list):
                     pending += value
-                elif isinstance(value, ast.AST) and name not in _PLAIN:
+                elif value is not None:
                     pending.append(value)
 
 
