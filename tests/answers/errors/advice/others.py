@@ -39,7 +39,7 @@ def mutable_operation_traced(advice):
     Checked().trace(make_fx(functionalize(f) if "Trace" in advice else f)(ONE))
 
 
-@tries("other-text", "leave `fullgraph=True` out", "Make a compiled function an operator")
+@tries("other-text", "leave `fullgraph=True` out", "Make a compiled function an operator", since="2.13", until="2.13")
 def function_of_an_extension(advice):
     warnings.simplefilter("ignore")  # of the break in the graph
     f = time.perf_counter
