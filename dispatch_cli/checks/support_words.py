@@ -80,6 +80,9 @@ _WHY_NOT_KNOWN = {
     Reason.UNDECLARED_WRITE: "its kernel may write to an argument, and the schema does not declare it",
     Reason.NO_BACKWARD: "it has a derivative for some calls only, if any",
     Reason.NO_JVP: "it has a forward-mode derivative for some calls only, if any",
+    Reason.FUNCTION_ARGUMENTS: (
+        "a Python function of it does not take some calls that the schema allows, or returns a wrong number of values"
+    ),
 }
 _OF_FILES = (Reason.ASSUMED, Reason.NO_BACKWARD, Reason.NO_JVP)
 """Reasons about a kernel, with help for kernels that files register: a kernel of PyTorch's is not the user's."""

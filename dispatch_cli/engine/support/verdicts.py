@@ -13,7 +13,6 @@ from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW
 from dispatch_cli.engine.call.gradient import records_gradients
 from dispatch_cli.engine.call.kernels.callees import called_by
 from dispatch_cli.engine.call.kernels.entry import has_kernels_below
-from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.thread import GRADS
 from dispatch_cli.engine.call.trace import Call, Does, End, EndKind, Error, ErrorKind, FakeOutcome, FakePath, Hop, Why
 from dispatch_cli.engine.dispatcher.fakes import active_fake
@@ -161,7 +160,8 @@ class Judge:
         if executes and not (column.context is SupportContext.VMAP and cell.verdict is Verdict.OWN):
             eager = self.cell(column._replace(context=SupportContext.EAGER, tensor=None, contexts=()))
             aliased = eager.reason is Reason.ALIASED_RESULT
-            if aliased and column.context is SupportContext.INFERENCE and has_aliases(self.schema):
+            declared = any(result.alias is not None for result in self._known_schema.returns)
+            if aliased and declared and column.context is SupportContext.INFERENCE:
                 return cell  # nothing tracks views there
             if aliased or eager.reason is Reason.FUNCTION_ARGUMENTS:
                 return eager._replace(call=cell.call)
@@ -182,9 +182,12 @@ class Judge:
         return self.operator.active(key) if key in self.keys else None
 
     def _fault(self, kernel: Kernel) -> tuple[Verdict, Reason] | None:
-        """The verdict on a Python function that can never take its arguments, or returns one of them."""
-        if any(mismatch.always for mismatch in mismatches(kernel, self._known_schema)):
+        """The verdict on a Python function that cannot take its arguments, or returns one of them."""
+        failing = list(mismatches(kernel, self._known_schema))
+        if any(mismatch.always for mismatch in failing):
             return Verdict.RAISES, Reason.FUNCTION_ARGUMENTS
+        if any(mismatch.by_default for mismatch in failing):
+            return Verdict.NOT_KNOWN, Reason.FUNCTION_ARGUMENTS
         if checks_aliases(kernel):
             returned = list(returned_arguments(kernel, self._known_schema))
             if returned:

@@ -35,6 +35,10 @@ _MAYBE_VIEWS = frozenset(
 _VIEW_ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH"})
 _KEEPS_DATA = frozenset({"requires_grad_", "detach_", "share_memory_", "rename_"})
 """Methods with the name of one that writes, which write no data."""
+_FACTORIES = frozenset(f"{name}{ending}" for name in ("empty", "zeros", "ones", "full") for ending in ("", "_like"))
+"""Functions of torch that return one new tensor."""
+_NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
+"""Methods of tensors that do."""
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _NAMING = (*_NESTED[:2], ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
@@ -195,8 +199,12 @@ def _has_star(node: ast.Tuple) -> bool:
 
 
 def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
-    """True for a parameter, and for arithmetic of one: a tensor, where the parameter is one."""
+    """True for one value: a parameter, arithmetic of one, or a new tensor."""
     match node:
+        case ast.Call(ast.Attribute(ast.Name("torch"), name)):
+            return name in _FACTORIES
+        case ast.Call(ast.Attribute(_, name)):
+            return name in _NEW
         case ast.Name(name):
             return name in arguments
         case ast.UnaryOp(ast.USub(), operand):

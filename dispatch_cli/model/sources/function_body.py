@@ -36,7 +36,7 @@ class FunctionBody(_Fields):
     writes, returns: of parameters that are not bound anew, and views of them; returns also of another name that is
     returned more than once.
     values: the fewest values of a ``return`` statement, and the most up to the last that is not None, where the values
-    of each are written out, or arithmetic of a parameter, which is one value. None for other functions.
+    of each are written out, or one value: arithmetic of a parameter, or a new tensor. None for other functions.
     """
 
     @cached_property

@@ -250,6 +250,15 @@ def test_what_functions_return_counts(source: str, live: str, tmp_path: Path) ->
     assert "".join(LETTERS.get(cell.verdict, "W") for cell in cells_of(state, "cpu").values()) == live
 
 
+def test_an_argument_that_is_returned_is_refused_in_inference_mode_too(tmp_path: Path) -> None:
+    """PyTorch 2.4.1, 2.13 and 2.15: custom_op raises where the schema does not say that the result is the argument."""
+    file = tmp_path / "ops.py"
+    file.write_text(VIEW.format(result="x.add_(1)").replace("(Tensor(a) x) -> Tensor(a)", "(Tensor(a!) x) -> Tensor"))
+    state = load_state([document_of_sources([str(file)])], bases=["torch-2.13"])
+    cells = cells_of(state, "cpu")
+    assert cells[SupportContext.EAGER].verdict is cells[SupportContext.INFERENCE].verdict is Verdict.RAISES
+
+
 @pytest.mark.parametrize(
     ("name", "context", "verdict", "reason"),
     [  # PyTorch 2.13 with the samples of OpInfo

@@ -49,6 +49,13 @@ def fake_before_the_operator(advice):
     torch.library.register_fake("t::f", torch.empty_like)
 
 
+@tries("not-defined", "Call an overload that `torch.ops.ns.name.overloads()` lists")
+def overload_of_another_name(advice):
+    define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
+    (overload,) = torch.ops.t.f.overloads() if advice else ("Tensor",)
+    assert getattr(torch.ops.t.f, overload)(ONE).sum() == 8
+
+
 OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
 untried("not-defined", "In a C++ program: link its library", "needs C++")
