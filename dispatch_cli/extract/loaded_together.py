@@ -92,7 +92,7 @@ class LoadedTogether:
         return file in self._sources.named and other in self._sources.named
 
     def _loaded_as(self, file: str) -> Collection[str]:
-        """What Python imports: a module, or the extensions that a C++ file is a source of."""
+        """The names by which Python imports a file: its own, or those of the extensions that it is a source of."""
         return (file,) if file in self._python else {name for name, files in self._lists if name and file in files}
 
     def _modules_that_load(self, file: str) -> set[str]:

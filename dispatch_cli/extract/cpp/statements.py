@@ -255,12 +255,12 @@ class BodyReader:
         """Read one statement that has no braces of its own, without its ``;``."""
         if not tokens:
             return
-        whole = same_conditions(_without_bodies(tokens))
+        is_whole = same_conditions(_without_bodies(tokens))
         if any("$" in token.text and token.kind == "name" for token in tokens):
             self._findings.refuse(tokens, "this is a template, which is filled in when the project is built", when)
         elif not self._mentions(tokens):
-            self._without_library(tokens, when, whole)
-        elif not whole:
+            self._without_library(tokens, when, is_whole)
+        elif not is_whole:
             self._findings.refuse(tokens, PARTLY, when)
         elif tokens[0].text == self._name and len(tokens) > 1 and tokens[1].text in (".", "->"):
             self._registrar.chain(tokens, joined(tokens[0].when, when))
@@ -269,11 +269,12 @@ class BodyReader:
         elif not self._call(tokens, when, depth):
             self._findings.refuse(tokens, "what this does with the library is not known", when)
 
-    def _without_library(self, tokens: list[CppToken], when: When, whole: bool) -> None:
+    def _without_library(self, tokens: list[CppToken], when: When, is_whole: bool) -> None:
+        """A declaration, or a call that does not name the library. is_whole: all of it is under the same conditions."""
         name, value = initialised(tokens)
-        if name:  # of values under an '#if', none is known where there are several
-            is_one = name not in self._values or all(part in self._block_when for part in tokens[0].when)
-            self._values[name] = value if whole and is_one else ()
+        if name:  # a name that has a value already, and gets another one under an '#if', is not known
+            is_sure = name not in self._values or all(part in self._block_when for part in tokens[0].when)
+            self._values[name] = value if is_whole and is_sure else ()
         first = tokens[0].text
         named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
         macro = (first.isupper() and len(first) > 2) or first in self._unit.table.ambiguous
