@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
 
 _START = Place(1, 1)
-MAX_FILES, MAX_CHAIN = 1_000, 64
-"""Files of one run from which on none is reached through `extends`, and files that extend each other in a chain."""
+MAX_FILES = 1_000
+"""Files of one run from which on none is reached through `extends`."""
+MAX_CHAIN = 64
+"""Files that extend each other in a chain."""
 REFUSALS = frozenset(
     {
         "bad-schema",
@@ -351,8 +353,11 @@ class _Loader:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
             message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
             file.problems.add("extends-circle", message, extension.node)
-        elif identity not in self._files and (len(self._files) >= MAX_FILES or len(self._open) >= MAX_CHAIN):
-            message = f"more than {MAX_FILES} files are loaded through extends, or {MAX_CHAIN} that extend each other"
+        elif identity not in self._files and len(self._open) >= MAX_CHAIN:
+            message = f"the chain of files that extend each other has more than {MAX_CHAIN} files"
+            file.problems.add("extends-too-long", message, extension.node)
+        elif identity not in self._files and len(self._files) >= MAX_FILES:
+            message = f"more than {MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
         else:
             try:
