@@ -53,7 +53,8 @@ def when_words(when: str, span: Span) -> str:
         return f"when {when}"
     local = [atom for part in parts for atom in _local_atoms(part)]
     places = [*dict.fromkeys(filter(None, (_place(atom, span) for atom in local)))]
-    words = f"under a condition{f' at {join}' if (join := ' and '.join(places[:MAX_PLACES])) else ''}"
+    shown = " and ".join(places[:MAX_PLACES])
+    words = f"under a condition at {shown}" if shown else "under a condition"
     return f"when {all_text(plain)}, and {words}" if plain else words
 
 

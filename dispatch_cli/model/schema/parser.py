@@ -132,7 +132,7 @@ class _Parser:
         return FunctionSchema(name, arguments, returns, is_vararg, is_varret)
 
     def _several(self, what: str, read: Callable[[], Argument | None]) -> tuple[tuple[Argument, ...], bool]:
-        """Arguments or returns in brackets, and whether they go on."""
+        """Arguments or returns in brackets, and true if ``...`` ends them."""
         items: list[Argument] = []
         goes_on = has_default = False
 

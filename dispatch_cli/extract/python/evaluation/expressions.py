@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dispatch_cli.extract.python.annotations import one_of_types, same_type
@@ -345,7 +346,7 @@ class Expressions:
         result: Value = True
         for kind, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.value(right_node, scope)
-            pairs = self._run.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
+            pairs = self._run.pairs(left, right, partial(self._compare, node, kind))
             if not isinstance(pairs, bool):
                 return pairs if len(node.ops) == 1 else Opaque(node)
             result, left = result and pairs, right
