@@ -109,6 +109,8 @@ HOLES = {
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a place that TorchScript marks in a source, and not in a saved file; behind one of its interpreter comes the error
     "own_file": rf"{QUOTE}(?!code/__)[^\"\n]{{1,300}}{QUOTE}",
+    # the last calls before an error that ends a recursion; of a function that calls itself Python leaves lines out
+    "last_frames": r"(?:(?!Previous line)[\s\S]){1,1000}?",
     "place": r"\d{1,9}\n(?:(?!File )[\s\S]){1,1500}?~",
     "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined

@@ -302,7 +302,7 @@ def minus_of_a_faulty_class(advice):
     assert (x - x).sum() == 0
 
 
-@tries("wrong-arguments", "needs a `__new__`: `return x.as_subclass(cls)`")
+@tries("wrong-arguments", "give that a `__new__`, `return x.as_subclass(cls)`")
 def subclass_with_a_name(advice):
     class Named(torch.Tensor):
         def __init__(self, x, name):

@@ -185,7 +185,7 @@ def function_compiled_too_often(advice):
         called(torch.ones(2), torch.tensor(n) if "tensor" in advice else n)
 
 
-@tries("other-text", "flex_attention calls `score_mod(score, b, h, q, kv)`", since="2.13")
+@tries("other-text", "takes `(score, b, h, q, kv)`", since="2.13")
 def function_with_too_few_parameters(advice):
     from torch.nn.attention.flex_attention import flex_attention
 
