@@ -287,6 +287,19 @@ def test_a_refusal_is_at_the_call_that_pytorch_refuses(tmp_path: Path) -> None:
     assert lines == [8, 16, 22, 26]
 
 
+@pytest.mark.parametrize(("names", "severity"), [("open('names')", "info"), ("['b']", "error")])
+def test_a_loop_over_names_that_are_not_known_may_define_an_operator(tmp_path: Path, names: str, severity: str) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(
+        'import torch\nlib = torch.library.Library("mine", "DEF")\n'
+        f'for name in {names}:\n    lib.define(name + "(Tensor x) -> Tensor")\n'
+        'lib.impl("a", lambda x: x.clone(), "CPU")\n'
+    )
+    options = ("--select", "dangling-implementation", "--format", "json")
+    findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
+    assert [(finding["operator"], finding["severity"]) for finding in findings] == [("mine::a", severity)]
+
+
 def test_a_warning_that_another_pytorch_may_not_need_names_the_one_it_rests_on(tmp_path: Path) -> None:
     path = tmp_path / "a.cpp"
     path.write_text(

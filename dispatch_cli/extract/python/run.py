@@ -334,7 +334,7 @@ class PythonRun:
         thing = self._without_question(thing)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
-        if self.uncertain is not None and not isinstance(thing, ExtractedBlock):
+        if self.uncertain is not None and not (isinstance(thing, ExtractedBlock) or _defines_unknown(thing)):
             self.refuse(thing.at, node, self.uncertain, thing.when)
             return
         if self.assumed is not None and not (isinstance(thing, ExtractedBlock) or is_decided(thing)):
@@ -384,6 +384,13 @@ class PythonRun:
         if (file, why) not in self._ended:
             self._ended.add((file, why))
             self.not_understood.append(NotUnderstood(at, self.index.line(at).strip()[:MAX_TEXT], why, bound=True))
+
+
+def _defines_unknown(thing: Extracted) -> bool:
+    """True for a definition of which only the namespace is known: it may be that of any operator there."""
+    if not isinstance(thing, ExtractedDefinition):
+        return False
+    return isinstance(thing.name, Unknown) and isinstance(thing.block.namespace, str)
 
 
 def _base(operator: str) -> str:
