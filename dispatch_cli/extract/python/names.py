@@ -133,7 +133,8 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
     **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
-    "collections.abc.Sequence": (str, list, tuple),
+    **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
+    **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
     "torch.library.Library": LibraryValue,
     "types.FunctionType": FunctionValue,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -48,6 +49,10 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr, 115: str}
+"""What ``!a``, ``!r`` and ``!s`` call, by the number that the tree has for them."""
+_SPEC = re.compile(r"[<>^]?\d{0,2}[dsxXb]?", re.ASCII)
+"""A format of a number or a text that is no wider than two digits say."""
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -169,11 +174,17 @@ class Expressions:
 
     def _formatted(self, piece: ast.FormattedValue, scope: Scope) -> Value:
         """The text of a part in braces."""
+        spec = "" if piece.format_spec is None else self.value(piece.format_spec, scope)
+        if not isinstance(spec, str) or _SPEC.fullmatch(spec) is None:
+            return Opaque(piece)
 
         def text(value: Value) -> Value:
-            if not constant(value) or piece.format_spec is not None:
+            if not constant(value) or (spec and not isinstance(value, str | int)):
                 return Opaque(piece)
-            return repr(value) if piece.conversion == ord("r") else str(value)
+            try:
+                return format(_CONVERSIONS[piece.conversion](value), spec)
+            except ValueError:
+                return Opaque(piece)
 
         return self._run.each(self.value(piece.value, scope), text)
 

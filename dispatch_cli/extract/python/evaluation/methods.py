@@ -56,9 +56,10 @@ def constant_method(
     given = (*arguments, *keywords.values())
     if not affords(*((owner,) if kind is str or name in _COMPARING else ()), *given):
         raise NoResult
-    parts = [part for value in given for part in (value if isinstance(value, list | tuple) else [value])]
+    rows = list | tuple | dict if name == "join" else list | tuple
+    parts = [part for value in given for part in (value if isinstance(value, rows) else [value])]
     if kind is str:
-        work = (len(owner) + len(parts)) * sum(len(str(part)) + 20 for part in parts if constant(part))
+        work = (len(owner) + 1) * sum(len(str(part)) + 20 for part in parts if constant(part))
         if not all(map(constant, parts)) or work > MAX_WORK:
             raise NoResult
     elif len(owner) + len(parts) > MAX_ITEMS:
