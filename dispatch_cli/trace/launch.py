@@ -43,7 +43,9 @@ def check_script(name: str) -> None:
         elif path.is_dir():
             what = "is a directory without __main__.py"
         else:
-            what, hint = "is no file", f"if it is a module, give -m {name}"
+            what = "is no file"
+            if all(part.isidentifier() for part in name.split(".")) and path.suffix != ".py":
+                hint = f"if it is a module, give -m {name}"
     except (OSError, ValueError) as error:
         what = f"cannot be read: {error}"
     raise InputError((Problem("no-script", f"{name} {what}", hint=hint),))

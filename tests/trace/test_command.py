@@ -90,7 +90,7 @@ BAD = {
     "no module": (("-m",), "Give a MODULE."),
     "no last": (("--last",), "There is no last recording"),
     "last and program": (("--last", "program.py"), "give no program and no other recording"),
-    "no such file": (("progam.py",), "progam.py is no file\n  help: if it is a module, give -m progam.py"),
+    "no such file": (("progam.py",), "progam.py is no file\n"),
     "no such command": (("pytest", "-x"), "if it is a module, give -m pytest"),
     "a directory": (("cache",), "cache is no file"),
     "no main": ((".",), ". is a directory without __main__.py"),

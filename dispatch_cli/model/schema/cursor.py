@@ -165,6 +165,18 @@ class Cursor:
         """The token after the current one."""
         return self._tokens[self.index + 1]
 
+    def printed_default(self) -> str:
+        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text.
+
+        PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket is not
+        understood.
+        """
+        start, depth = self._lexemes[self.index - 1].end, 0
+        while self.token != END and (depth or self.token not in (",", ")")):
+            depth += (self.token in _OPENING) - (self.token in _CLOSING)
+            self.advance()
+        return self._text[start : self._lexemes[min(self.index, len(self._lexemes) - 1)].start]
+
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""
         if self.token != token:

@@ -44,9 +44,13 @@ class AliasInfo:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A default value; wrapped, because None is one."""
+    """A default value; wrapped, because None is one.
+
+    text: how PyTorch has printed it, where that is known but not what it was read from.
+    """
 
     value: Value
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ class Argument:
             text += f" {self.name}"
         if self.default is None:
             return text
-        return f"{text}={self._default_text(self.default.value)}"
+        shown = self.default.text
+        return f"{text}={self._default_text(self.default.value) if shown is None else shown}"
 
     def _type_text(self) -> str:
         optional = self.real_type.kind is TypeKind.OPTIONAL

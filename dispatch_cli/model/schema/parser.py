@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from enum import Enum, auto
 from functools import lru_cache
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
-from dispatch_cli.model.schema.cursor import Cursor, PartError, is_name, shortened
+from dispatch_cli.model.schema.cursor import Cursor, PartError, SchemaError, is_name, shortened
 from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
@@ -25,6 +26,7 @@ from dispatch_cli.model.schema.types import (
     list_of,
     optional_of,
     read_default,
+    read_printed,
     seen_by_torchscript,
     tuple_of,
 )
@@ -37,17 +39,28 @@ _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.\w+\.\w+")
 _MAX_SIZE = 2**31 - 1
 
 
+class Reading(Enum):
+    """Source of a text, which decides what may be in it."""
+
+    WRITTEN = auto()
+    """Written for PyTorch to read."""
+    PRINTED = auto()
+    """Printed by PyTorch."""
+    PRINTED_LOOSELY = auto()
+    """Printed by PyTorch, with defaults of which it does not read the print."""
+
+
 @lru_cache(maxsize=16384)
 def parse_schema(text: str) -> FunctionSchema:
     """Read a schema such as ``aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``.
 
     Errors: SchemaError.
     """
-    return _read_schema(text, printed=False)
+    return _read_schema(text, Reading.WRITTEN)
 
 
-def _read_schema(text: str, printed: bool) -> FunctionSchema:
-    parser = _Parser(Cursor(text), printed)
+def _read_schema(text: str, reading: Reading) -> FunctionSchema:
+    parser = _Parser(Cursor(text), reading)
     name = parser.operator_name()
     return parser.cursor.finish(parser.schema(name))
 
@@ -57,9 +70,15 @@ def parse_printed_schema(text: str) -> FunctionSchema:
     """Read a schema as PyTorch prints it, ``str`` of which is *text* again.
 
     PyTorch's parser refuses some of what PyTorch prints: ``Tensor! out`` is printed as ``Tensor($0! -> ) out``, and
-    devices are printed without quotes. Errors: SchemaError.
+    strings may be printed without quotes. Errors: SchemaError.
     """
-    return _read_schema(text, printed=True)
+    try:
+        schema = _read_schema(text, Reading.PRINTED)
+        if str(schema) == text:
+            return schema
+    except SchemaError:
+        pass
+    return _read_schema(text, Reading.PRINTED_LOOSELY)
 
 
 @lru_cache(maxsize=16384)
@@ -68,7 +87,7 @@ def parse_signature(text: str) -> FunctionSchema:
 
     Types inside tuples and the like are the real ones, unlike in a schema. Raises SchemaError.
     """
-    parser = _Parser(Cursor(text), printed=True)
+    parser = _Parser(Cursor(text), Reading.PRINTED)
     return parser.cursor.finish(parser.schema(OperatorName("")))
 
 
@@ -88,10 +107,10 @@ def parse_operator_name(text: str) -> OperatorName:
 class _Parser:
     """Reads names, arguments and returns at the cursor."""
 
-    def __init__(self, cursor: Cursor, printed: bool = False) -> None:
+    def __init__(self, cursor: Cursor, reading: Reading = Reading.WRITTEN) -> None:
         self.cursor = cursor
-        self._printed = printed
-        self._types = _TypeReader(cursor, printed)
+        self._reading = reading
+        self._types = _TypeReader(cursor, reading is not Reading.WRITTEN)
 
     def operator_name(self) -> OperatorName:
         """``ns::name.overload``."""
@@ -155,7 +174,7 @@ class _Parser:
         """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
         if not follows_default or argument.default is not None or argument.kwarg_only:
             return
-        if not self._printed and argument.real_type.kind is not TypeKind.LIST:
+        if self._reading is Reading.WRITTEN and argument.real_type.kind is not TypeKind.LIST:
             message = f"'{shortened(argument.name)}' has no default, but an argument before it has one"
             self.cursor.fail(message, start)
 
@@ -164,19 +183,12 @@ class _Parser:
         name = self.cursor.name("an argument name")
         default = None
         if self.cursor.next_if("="):
-            is_printed_device = self._printed and TypeKind.DEVICE in (
-                real.kind,
-                *(part.kind for part in real.contained),
-            )
-            default = Default(self._printed_device() if is_printed_device else read_default(self.cursor, real, size))
+            if self._reading is Reading.PRINTED_LOOSELY:
+                printed = self.cursor.printed_default()
+                default = Default(read_printed(printed), printed)
+            else:
+                default = Default(read_default(self.cursor, real, size))
         return Argument(name, real, size, default, kwarg_only, alias)
-
-    def _printed_device(self) -> str | None:
-        """A device, which PyTorch prints without quotes."""
-        word = self.cursor.advance()
-        if self.cursor.next_if(":"):
-            word = f"{word}:{self.cursor.number()}"
-        return None if word == "None" else word
 
     def _return(self) -> Argument:
         real, alias, size = self._types.sized_type()

@@ -123,6 +123,7 @@ _NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER}
 _SINGLE = frozenset({TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT})
 _LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.BOOL: bool}
 _WORDS = {"None": None, "True": True, "False": False}
+_PRINTED_FLOAT = re.compile(r"-?(?:inf|nan|[0-9]+\.?[0-9]*(?:e[+-][0-9]+)?)")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
@@ -296,6 +297,21 @@ def _device(text: str) -> str:
     if match[2] is not None and (len(match[2]) > _MAX_DIGITS or int(match[2]) > _MAX_INDEX):
         raise PartError(f"the device index {shortened(match[2])} is too large")
     return text
+
+
+def read_printed(text: str) -> Value:
+    """A default as PyTorch has printed it; a text where it is nothing else. Strings keep the quotes of their print."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.startswith("[") and text.endswith("]"):
+        values = [read_printed(part) for part in text[1:-1].split(", ")] if len(text) > 2 else []
+        return tuple(str(value) if isinstance(value, tuple) else value for value in values)
+    if _PRINTED_FLOAT.fullmatch(text) is None:
+        return text
+    try:
+        return read_integer(text)
+    except PartError:
+        return float(text)
 
 
 def print_constant(value: Value) -> str:

@@ -57,16 +57,15 @@ def steps_of(value: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("printed", "defaults"),
     [
-        (
-            "ns::f(Device? x=cuda:1, Device y=cpu, Device? z=None, int[] u=[1, 2]) -> ()",
-            ["cuda:1", "cpu", None, (1, 2)],
-        ),
+        ("ns::f(int? x=no comment, int y=3, int[] z=[1, 2]) -> ()", ["no comment", 3, (1, 2)]),
+        (r'dd::f(Tensor x, str sep="\t") -> Tensor', [r'"\t"']),
+        ("dd::f(Tensor x, Scalar y=0.+2.j) -> Tensor", ["0.+2.j"]),
         # a class that `torch._library.opaque_object` registers
         ("_dtensor::mesh_get_process_group(PyObject mesh, int dim) -> PyObject", []),
     ],
 )
-def test_what_is_printed_and_not_read(printed: str, defaults: list[object]) -> None:
-    """2.13 prints devices without quotes; it does not read its print itself."""
+def test_prints_that_pytorch_does_not_read(printed: str, defaults: list[object]) -> None:
+    """2.13 prints so what `torch.library` defined, and does not read its print itself."""
     schema = parse_printed_schema(printed)
     assert str(schema) == printed
     assert [argument.default.value for argument in schema.arguments if argument.default] == defaults

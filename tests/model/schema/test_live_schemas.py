@@ -50,8 +50,6 @@ _NOT_UNDERSTOOD = re.compile(
     re.VERBOSE,
 )
 """Forms that no operator has."""
-_NO_DEVICE = re.compile(r":-\d|=a b\b")
-"""Printed devices that do not exist."""
 
 
 def ours(parse: Callable[[str], object], text: str) -> str | None:
@@ -96,7 +94,6 @@ def is_left_out(text: str) -> bool:
 def not_printed_back(judged: list[list[Answer]]) -> list[tuple[str, str | None]]:
     """Schemas that PyTorch took, and whose printed text we do not read and print as it is."""
     printed = [text for _, (refused, text), _ in judged if refused is None and text and not is_left_out(text)]
-    printed = [text for text in printed if _NO_DEVICE.search(text) is None]
     return [(text, answer) for text in printed if (answer := ours(parse_printed_schema, text)) != comparable(text)]
 
 
