@@ -175,6 +175,8 @@ class _ExpressionReader:
         try:
             tree = ast.parse(line.lstrip(), mode="eval").body
         except SyntaxError as error:
+            if line.rstrip()[-1:] in ("", *_SIGNS.values()):
+                raise self._mistake("a key is missing at the end", None, len(self._text)) from None
             at = min(self._start + (error.offset or 1) - 1, len(self._text))
             raise self._mistake("this is not a key-set expression", _JOIN, at) from None
         except (RecursionError, MemoryError):

@@ -92,7 +92,8 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
-        ("", [(1, NOT_ONE, JOIN)]),
+        ("", [(1, "a key is missing at the end", None)]),
+        ("CPU |", [(6, "a key is missing at the end", None)]),
         ("CPU CUDA", [(5, NOT_ONE, JOIN)]),
         ("(CPU", [(1, NOT_ONE, JOIN)]),
         ("CPU + CUDA", [(5, "'+' has no meaning in a key-set expression", "write | for the union")]),
