@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, lex
 
 _BRACE = re.compile(r"[{}]")
 _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
 _CALLED = re.compile(r"[A-Za-z_]\w*\s*\(")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+_VARIABLE = re.compile(
+    r"\b(Tag|auto)\b[^;(){}=:]{0,60}?\b([A-Za-z_]\w*)\s*(?:[;,){\[]|=(?!\s*(?:\[|&|[\w:]*(?:TORCH_FN|_cast)\b)))"
+)
 MAX_HEADER = 2000
 """Characters of the head of a function."""
 
 
 def in_function(token: CppToken) -> bool:
     """True if a registration is in the body of a function."""
-    source, offset = token.use or (token.source, token.offset)
+    return _in_body(*(token.use or (token.source, token.offset)))
+
+
+def variables(source: SourceText) -> Set[str]:
+    """The names of tags, and of variables outside of functions whose value does not look like a function."""
+    if source.variables is None:
+        places = _VARIABLE.finditer(source.blanked)
+        source.variables = {place[2] for place in places if place[1] == "Tag" or not _in_body(source, place.start())}
+    return source.variables
+
+
+def _in_body(source: SourceText, offset: int) -> bool:
     if source.bodies is None:
         source.bodies = list(_function_bodies(source.blanked))
     index = bisect_left(source.bodies, (offset, 0)) - 1

@@ -72,7 +72,7 @@ class UnitReader:
             self._function_template(token)
         elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
             self.findings.refuse(taken, f"the macro {text} is not known", self._build)
-            self.findings.missing[text] += 1
+            self.findings.missing.update(self._unit.table.deciding(text))
 
     # ---- blocks
 
@@ -102,7 +102,7 @@ class UnitReader:
         """A namespace or key, unless it is a macro that stands for one."""
         known = Unknown(value) if isinstance(value, str) and value in self._unit.table.ambiguous else value
         if isinstance(known, Unknown):
-            self.findings.missing[known.expression] += 1
+            self.findings.missing.update(self._unit.table.deciding(known.expression))
         return known
 
     def _library_object(self, token: CppToken) -> None:
@@ -175,7 +175,7 @@ class UnitReader:
         namespace = name.partition("::")[0] if "::" in name else Unknown(name)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self.findings.add(block)
-        registrar = Registrar(block, self.findings, no_value, self._signatures.infer)
+        registrar = Registrar(block, self.findings, no_value, self._signatures.infer, self._unit.table)
         kernels = [kernel_of(function, no_value)] if function else []
         registrar.define(schema, kernels, tokens[0].at, when, "default")
         return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from dispatch_cli.extract.cpp.functions import variables
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
+from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, spelled
 from dispatch_cli.extract.cpp.values import (
     CATCH_ALL,
@@ -56,9 +58,9 @@ class Findings:
     def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = (), bound: bool = False) -> None:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
         first = tokens[0]
-        text = spelled(tuple(tokens[:80]))
-        if text.startswith("@"):  # the macro of a block, whose key can be empty here
-            text = text[1:].replace(", , ", ", ", 1)
+        text = spelled([token._replace(text=_shown(token)) for token in tokens[:80]])
+        if first.text.startswith("@"):  # the macro of a block, whose key can be empty here
+            text = text.replace(", , ", ", ", 1)
         if len(text) > MAX_TEXT:
             text = text[: MAX_TEXT - 1] + "…"
         shown = " ".join(text.split())
@@ -75,7 +77,7 @@ class Findings:
         if self._in_functions:
             first, count = self._in_functions[0], len(self._in_functions)
             why = f"registrations in functions, such as tests, are left out: {count} from here on"
-            self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
+            self.not_understood[NotUnderstood(first.at, _shown(first), why, first.when)] = None
 
     def account(self, tokens: Iterable[CppToken]) -> None:
         """Note that the registrations among *tokens* have been looked at."""
@@ -86,6 +88,11 @@ class Findings:
                 if token.use is not None:
                     source, offset = token.use
                     self.accounted.add((source.name, source.line(offset)))
+
+
+def _shown(token: CppToken) -> str:
+    """Its text, without the ``@`` of a macro that PyTorch's headers define."""
+    return token.text.removeprefix("@") if token.kind == "name" else token.text
 
 
 def same_conditions(tokens: Sequence[CppToken]) -> bool:
@@ -102,11 +109,14 @@ def is_under(token: CppToken, when: When) -> bool:
 class Registrar:
     """Reads the calls on the library of one block.
 
-    lookup: gives the values of local names. infer: gives the signature of a function.
+    lookup: gives the values of local names. infer: gives the signature of a function. table: the macros.
     """
 
-    def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, infer: Infer) -> None:
+    def __init__(
+        self, block: ExtractedBlock, findings: Findings, lookup: Lookup, infer: Infer, table: MacroTable
+    ) -> None:
         self._block, self._findings, self._lookup, self._infer = block, findings, lookup, infer
+        self._table = table
         self._python_module: tuple[str, ...] = ()
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
@@ -149,6 +159,9 @@ class Registrar:
                 tags = tuple(tag for tag in given_tags if tag)
                 if len(tags) < len(given_tags):
                     self._findings.refuse(tokens, "a tag of this definition is not known", when)
+            elif not kernels and self._is_value(argument):
+                why = f"the value of '{argument[0].text}' is not known: tags, or a kernel"
+                self._findings.refuse(tokens, why, when)
             elif not kernels:
                 kernels.append(kernel_of(argument, self._lookup))
             elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
@@ -166,6 +179,16 @@ class Registrar:
         )
         for kernel in kernels:
             self._add_kernel(name, kernel, kernel.key, tokens[0].at, when)
+
+    def _is_value(self, argument: Sequence[CppToken]) -> bool:
+        """True for the name of a macro or a variable, unless that looks like a function."""
+        if len(argument) != 1 or argument[0].kind != "name":
+            return False
+        name = argument[0].text
+        value = self._lookup(name)
+        if value:
+            return value[0].text != "[" and kernel_of(argument, self._lookup).function == name
+        return value is not None or name in self._table.ambiguous or name in variables(argument[0].source)
 
     def define(
         self,
@@ -255,4 +278,4 @@ class Registrar:
     def _note(self, tokens: Sequence[CppToken]) -> None:
         for token in tokens:
             if token.kind == "name" and token.text.isupper() and len(token.text) > 2:
-                self._findings.missing[token.text] += 1
+                self._findings.missing.update(self._table.deciding(token.text))

@@ -131,7 +131,7 @@ class BodyReader:
         self._name, self._block_when, self._findings = name, block.when, findings
         self._unit, self._functions = unit, functions
         self._values: dict[str, Sequence[CppToken]] = {}
-        self._registrar = Registrar(block, findings, self._local, infer)
+        self._registrar = Registrar(block, findings, self._local, infer, unit.table)
 
     def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> bool:
         """Read statements one by one. Returns true if the code after them is never reached.
@@ -281,7 +281,7 @@ class BodyReader:
         called = macro and len(tokens) > 1 and tokens[1].text == "("
         if named and (called or len(tokens) == 1):
             self._findings.refuse(tokens, f"the macro {first} is not known", when)
-            self._findings.missing[first] += 1
+            self._findings.missing.update(self._unit.table.deciding(first))
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
             self._findings.refuse(tokens, "which library this registers with is not known", when)
         else:

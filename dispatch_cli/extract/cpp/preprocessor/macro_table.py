@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ MAX_DEFINITIONS = 8
 """Definitions of one macro under different conditions that are kept."""
 MAX_ARGUMENTS = 60
 """Maximum depth of nested arguments of macros."""
+_MACRO = re.compile(r"\b[A-Z_][A-Z0-9_]*\b")
+"""A macro in a condition."""
 _Raw = Callable[[], "CppToken | None"]
 
 
@@ -77,6 +80,14 @@ class MacroTable:
             return last.macro
         self.ambiguous.add(name)
         return None
+
+    def deciding(self, name: str) -> list[str]:
+        """The macros whose values would replace *name*: itself, or those of the ``#if`` around its definitions."""
+        if name not in self.ambiguous:
+            return [name]
+        conditions = (str(part) for definition in self._macros.get(name) or () for part in definition.when)
+        names = (macro for text in conditions if not text.startswith("#") for macro in _MACRO.findall(text))
+        return [macro for macro in dict.fromkeys(names) if not self._macros.get(macro)]
 
     def define(self, directive: Directive, when: When) -> None:
         """Define a macro where *when* holds."""

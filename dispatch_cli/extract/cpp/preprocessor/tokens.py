@@ -50,10 +50,11 @@ def normal(text: str) -> str:
 class SourceText:
     """The text of a file, with ``\\n`` at the ends of its lines.
 
-    aliases, calls, bodies: what is found in it once: types with names, names before a ``(``, and bodies of functions.
+    aliases, calls, bodies, variables: what is found in it once: types with names, names before a ``(``, bodies of
+    functions, and variables that are no functions.
     """
 
-    __slots__ = ("_blanked", "_starts", "aliases", "bodies", "calls", "name", "text")
+    __slots__ = ("_blanked", "_starts", "aliases", "bodies", "calls", "name", "text", "variables")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -63,6 +64,7 @@ class SourceText:
         self.aliases: dict[str, tuple[int, int]] | None = None
         self.calls: dict[str, list[tuple[int, int]]] | None = None
         self.bodies: list[tuple[int, int]] | None = None
+        self.variables: set[str] | None = None
 
     @property
     def blanked(self) -> str:
