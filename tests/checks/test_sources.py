@@ -131,6 +131,24 @@ def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: S
         assert [(finding.severity.value, finding.operator) for finding in results] == [(severity, "demo::op")]
 
 
+@pytest.mark.parametrize(
+    ("statement", "severity"),
+    [
+        ('DEFINE("f(Tensor x) -> Tensor");', "info"),
+        ("for (auto schema : schemas()) { m.def(schema); }", "info"),
+        ("for (auto name : names()) { m.impl(name, &g); }", "error"),
+    ],
+)
+def test_a_statement_that_was_not_understood_may_define_what_is_missing(
+    tmp_path: Path, statement: str, severity: str
+) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text(f'TORCH_LIBRARY(my, m) {{\n  {statement}\n  m.impl("f", &f);\n}}\n')
+    options = ("--select", "dangling-implementation", "--severity", "info", "--format", "json")
+    report = json.loads(call("check-invariants", str(path), *options).out)
+    assert [finding["severity"] for finding in report["findings"]] == [severity]
+
+
 def test_a_kernel_that_was_not_understood_may_be_what_is_missing(state_of: StateOf) -> None:
     entry = "not_understood:\n- {at: 'a.cpp:9:1', text: 'm.impl(\"NAME\", &f<T>);', reason: why}\n"
     text = DEFINED.replace("undecided:\n", "")

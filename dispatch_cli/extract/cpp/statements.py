@@ -12,7 +12,8 @@ from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, i
 from dispatch_cli.extract.cpp.values import Lookup, elements_of
 from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.conditions.condition import Atom
-from dispatch_cli.model.sources.extracted import ExtractedBlock
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
 
 MAX_DEPTH = 40
 """Maximum depth of nested statements and calls of functions."""
@@ -22,6 +23,8 @@ LOOKUP = 10
 """Units of work of a name that stands for an expression."""
 MAX_NESTED = 40
 """Maximum depth of nested conditions and names."""
+MAX_NAME = 40
+"""Tokens of a statement that stand for the name of an operator that it may define."""
 PARTLY = "only a part of this is under an '#if'"
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
 _HARMLESS = frozenset(
@@ -128,7 +131,7 @@ class BodyReader:
         functions: LibraryFunctions,
         infer: Infer,
     ) -> None:
-        self._name, self._block_when, self._findings = name, block.when, findings
+        self._name, self._block, self._block_when, self._findings = name, block, block.when, findings
         self._unit, self._functions = unit, functions
         self._values: dict[str, Sequence[CppToken]] = {}
         self._registrar = Registrar(block, findings, self._local, infer, unit.table)
@@ -141,10 +144,10 @@ class BodyReader:
         pairs = partners(tokens)
         self._unit.work.spend(len(tokens) + 1)
         if pairs is None:
-            self._findings.refuse(tokens, "its brackets do not match", when)
+            self._refuse(tokens, "its brackets do not match", when)
             return False
         if depth > MAX_DEPTH:
-            self._findings.refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
+            self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
             return False
         index = 0
         while index < len(tokens):
@@ -194,11 +197,11 @@ class BodyReader:
         if opening < end and tokens[opening].text == "constexpr":
             opening += 1
         if not all(is_under(part, tokens[index].when) for part in statement):
-            self._findings.refuse(statement, PARTLY, when)
+            self._refuse(statement, PARTLY, when)
         elif kind == "if" and opening < end and tokens[opening].text == "(":
             return self._if(tokens, opening, pairs, when, depth)
         elif self._mentions(statement) and not (kind == "for" and self._for(tokens[:end], opening, pairs, when, depth)):
-            self._findings.refuse(statement, f"the registrations in this '{kind}' are not followed", when)
+            self._refuse(statement, f"the registrations in this '{kind}' are not followed", when)
         return end, when, False
 
     def _if(
@@ -238,6 +241,18 @@ class BodyReader:
             self.read(statement, when, depth + 1)
         return True
 
+    def _refuse(self, tokens: list[CppToken], why: str, when: When, bound: bool = False) -> None:
+        """Keep a statement that is not understood, with the definition of an operator that it may have."""
+        self._findings.refuse(tokens, why, when, bound)
+        texts = [token.text for token in tokens]
+        define = texts.index("def") if "def" in texts else None
+        implements = define is None and ("impl" in texts or "fallback" in texts)
+        if self._block.kind is not LibraryKind.IMPL and not implements:
+            shown = tokens if define is None else inside(tokens, define + 1)[0]
+            name = Unknown(" ".join(spelled(tuple(shown[:MAX_NAME])).split()))
+            when = joined(tokens[0].when, when)
+            self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, why_unknown=why))
+
     # ---- statements without braces
 
     def _local(self, name: str) -> Sequence[CppToken] | None:
@@ -257,17 +272,17 @@ class BodyReader:
             return
         is_whole = same_conditions(_without_bodies(tokens))
         if any("$" in token.text and token.kind == "name" for token in tokens):
-            self._findings.refuse(tokens, "this is a template, which is filled in when the project is built", when)
+            self._refuse(tokens, "this is a template, which is filled in when the project is built", when)
         elif not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
         elif not is_whole:
-            self._findings.refuse(tokens, PARTLY, when)
+            self._refuse(tokens, PARTLY, when)
         elif tokens[0].text == self._name and len(tokens) > 1 and tokens[1].text in (".", "->"):
             self._registrar.chain(tokens, joined(tokens[0].when, when))
         elif self._is_class(tokens):
             self._findings.account(tokens)
         elif not self._call(tokens, when, depth):
-            self._findings.refuse(tokens, "what this does with the library is not known", when)
+            self._refuse(tokens, "what this does with the library is not known", when)
 
     def _without_library(self, tokens: list[CppToken], when: When, is_whole: bool) -> None:
         """A declaration, or a call that does not name the library. is_whole: all of it is under the same conditions."""
@@ -280,10 +295,10 @@ class BodyReader:
         macro = (first.isupper() and len(first) > 2) or first in self._unit.table.ambiguous
         called = macro and len(tokens) > 1 and tokens[1].text == "("
         if named and (called or len(tokens) == 1):
-            self._findings.refuse(tokens, f"the macro {first} is not known", when)
+            self._refuse(tokens, f"the macro {first} is not known", when)
             self._findings.missing.update(self._unit.table.deciding(first))
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
-            self._findings.refuse(tokens, "which library this registers with is not known", when)
+            self._refuse(tokens, "which library this registers with is not known", when)
         else:
             self._findings.account(tokens)
 
@@ -309,7 +324,7 @@ class BodyReader:
         if function is not None:
             return self._inlined(function, arguments, tokens, when, depth)
         if self._functions.complete:
-            self._findings.refuse(tokens, f"the function {name} is not found in the sources", when)
+            self._refuse(tokens, f"the function {name} is not found in the sources", when)
         return True
 
     def _inlined(
