@@ -24,7 +24,7 @@ _SKIPPED = re.compile(
 _TOKEN = re.compile(
     r"(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)[^\n]*)"
     r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)"
-    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
+    r"|(?P<what>\b(?=\w*TORCH_LIBRARY)\w+(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
     re.M,
 )
 _BINDINGS = (
@@ -162,6 +162,7 @@ class _Scanner:
         self.level = _Level(0, None)
         self.statement = 0
         """Start of the current statement."""
+        self.by_head: dict[int, _Owner | None] = {}
         self.branches: list[tuple[_Level, int]] = []
         """State at each ``#if`` that has not ended: each of its branches begins with that."""
 
@@ -180,13 +181,14 @@ class _Scanner:
                 self.level, self.statement = outside
             if token["directive"] is not None:
                 if token["word"] == "define" and (name := _DEFINE.search(token[0])):
-                    macro, macro_end = name[1], end_of_directive(code, token.start())
+                    macro_end = end_of_directive(code, token.start()) if macro is None else macro_end
+                    macro = name[1]
                     is_between = _BLANKS.fullmatch(code, self.statement, token.start()) is not None
                     outside = (self.level, macro_end if is_between else self.statement)
                     position = token.start() + name.end()
                     self.level, self.statement = _Level(position, None), position
                 else:
-                    position = end_of_directive(code, token.start())
+                    position = macro_end if macro is not None else end_of_directive(code, token.start())
                     self._branch(token["word"])
                     if _BLANKS.fullmatch(code, self.statement, token.start()):
                         self.statement = position
@@ -232,6 +234,11 @@ class _Scanner:
         return owner
 
     def _owner_by_head(self, statement: int) -> _Owner | None:
+        if statement not in self.by_head:
+            self.by_head[statement] = self._read_head(statement)
+        return self.by_head[statement]
+
+    def _read_head(self, statement: int) -> _Owner | None:
         blanks = _BLANKS.match(self.code, statement)
         start = blanks.end() if blanks else statement
         end = self.code.find(";", start, start + MAX_HEAD)

@@ -18,7 +18,7 @@ _FUNCTIONS = (
     "register_fake|register_kernel|register_vmap|register_torch_dispatch|impl_abstract|custom_op|triton_op|"
     "direct_register_custom_op"
 )
-_IMPORTED = re.compile(r"^\s*from torch\.library import ([^\n(]+|\([^)]*\))", re.M)
+_IMPORTED = re.compile(r"^[ \t]*from torch\.library import ([^\n(]+|\([^)]*(?:\)|\Z))", re.M)
 _NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:torch\.)?library\.(?:{_METHODS}|{_FUNCTIONS})\b(?!\s*\()", re.M)
 _CALL = re.compile(
     rf"(?<![\w.])(?:def|class)\s+\w+"  # what is defined is not called

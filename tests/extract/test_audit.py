@@ -7,7 +7,7 @@ import pytest
 from dispatch_cli.audit import audit
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.model.span import Span
-from tests.ends import counted
+from tests.ends import counted, ends
 
 BLOCK = 'TORCH_LIBRARY_IMPL(mylib, CPU, m) {\n  m.impl("f", f);  \n}\n'
 
@@ -44,6 +44,21 @@ def steps(text: str, file: str) -> int:
 @pytest.mark.parametrize("file", ["a.cpp", "a.py"])
 def test_the_work_grows_with_the_text(unit: str, file: str) -> None:
     assert steps(unit * 800, file) <= 4.5 * steps(unit * 200, file) + 200
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.py", "# impl\n" * 100_000),
+        ("a.py", "from torch.library import (impl\n" * 50_000),
+        ("a.cpp", "TORCH_LIBRARY" * 30_000),
+        ("a.cpp", "/*" + " x" * 150_000 + "*/ m" + '.def("a()", f)' * 30_000),
+        ("a.cpp", "TORCH_LIBRARY\n" + "#define A \\\n" * 30_000),
+    ],
+)
+def test_long_texts_take_no_time(file: str, text: str) -> None:
+    with ends():
+        audit([file], lambda _: text, frozenset())
 
 
 def test_a_long_chain_of_macros_takes_few_looks() -> None:
