@@ -16,6 +16,7 @@ from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
 from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, EntryProblem, NativeFunction, Point
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
+from dispatch_cli.model.text.suggest import FewSuggestions
 
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "
@@ -65,6 +66,7 @@ class BackendYaml:
         self._fields = {key.text: (key, value) for key, value in root.pairs}
         self._known = known
         self.problems: list[EntryProblem] = []
+        self._suggestions = FewSuggestions()
         for name, (field, _) in self._fields.items():
             if name not in BACKEND_KEYS:
                 self._problem(
@@ -141,7 +143,8 @@ class BackendYaml:
             if self._known is None or item.text in self._known.by_name:
                 places[item.text] = Point(item.line, item.column)
             else:
-                self._problem(item, item.text, f"PyTorch has no operator {item.text}")
+                hint = self._suggestions.suggest(item.text, self._known.by_name)
+                self._problem(item, item.text, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
         return places
 
     def _of_key(self, key: str, listed: Mapping[str, Point]) -> Iterator[GeneratedKernel]:

@@ -69,6 +69,7 @@ def test_functions(tmp_path: Path, text: str, line: int, words: str) -> None:
         ("backend:\ncpp_namespace: mine\nsupported: [f]\n", 1, "backend:"),
         (HEAD + "supported: f\n", 3, "list"),
         (HEAD + "supported:\n- f\n- h\n", 5, "no operator h"),
+        (HEAD + "supported: [empty.memroy_format]\n", 3, "did you mean empty.memory_format?"),
         (HEAD + "supported:\n- func: f\n", 4, "a mapping"),
         (HEAD + "use_out_as_primary: 1\n", 3, "true or false"),
         (HEAD + "custom:\n- func: mine(Tensor x) -> Tensor\n", 3, "custom"),
