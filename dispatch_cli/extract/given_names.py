@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
 from dispatch_cli.declarations.project import project_folder
@@ -42,6 +42,7 @@ MARK = b"privateuse1_backend"
 _CALL = re.compile(
     r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}(?:[\"']([a-z_]{1,40})[\"']|([A-Z_]{2,40}))\s*\)"
 )
+_CONSTANT = re.compile(r"""^([A-Z_]{2,40})(?:[ \t]*:[^=\n]{1,40})?[ \t]*=[ \t]*["']([a-z_]{1,40})["']""", re.MULTILINE)
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
 _Key = TypeVar("_Key", bound="str | Unknown | None")
@@ -169,23 +170,29 @@ def backend_names(files: Iterable[str], python: Sequence[str], read: Callable[[s
     Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``, or
     has a constant to which the Python files assign one literal.
     """
+
+    @cache
+    def constants() -> Mapping[str, Set[str]]:
+        return _literals(python, read)
+
     names: dict[str, Span] = {}
     for file, text in _texts(files, read):
         for match in _CALL.finditer(text):
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if not before.lstrip().startswith(_COMMENTS):
-                literals = {match[1]} if match[1] else _literals(match[2], python, read)
-                if len(literals) == 1:
-                    names.setdefault(min(literals), _place(file, text, match.start(), len(before)))
+                literals = {match[1]} if match[1] else constants().get(match[2], ())
+                if len(literals) == 1 and (name := min(literals)) not in names:
+                    names[name] = _place(file, text, match.start(), len(before))
     return list(names.items())
 
 
-def _literals(constant: str, python: Iterable[str], read: Callable[[str], str]) -> set[str]:
-    """The literals that Python modules assign to a constant."""
-    pattern = re.compile(
-        rf"""^{constant}(?:[ \t]*:[^=\n]{{1,40}})?[ \t]*=[ \t]*["']([a-z_]{{1,40}})["']""", re.MULTILINE
-    )
-    return {literal for _, text in _texts(python, read) for literal in pattern.findall(text)}
+def _literals(python: Iterable[str], read: Callable[[str], str]) -> Mapping[str, Set[str]]:
+    """The literals that Python modules assign to each constant."""
+    literals: dict[str, set[str]] = {}
+    for _, text in _texts(python, read):
+        for constant, literal in _CONSTANT.findall(text):
+            literals.setdefault(constant, set()).add(literal)
+    return literals
 
 
 def _texts(files: Iterable[str], read: Callable[[str], str]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import PurePath
@@ -139,12 +139,19 @@ class LoadedTogether:
     def _files(self, names: set[str], folder: str) -> set[str]:
         """The C++ files that a list names; ``*`` is only in the last part of a name."""
         those = {paths.normal(paths.join(folder, name)) for name in names}
-        patterns = [PurePath(name) for name in those if "*" in name][:MAX_PATTERNS]
-        return (those & self._sources.headers) | {
-            file
-            for file in (self._sources.headers if patterns else ())
-            if any(PurePath(file).parent == each.parent and fnmatchcase(file, str(each)) for each in patterns)
-        }
+        files = those & self._sources.headers
+        for pattern in [name for name in those if "*" in name][:MAX_PATTERNS]:
+            there = self._by_folder.get(PurePath(pattern).parent, ())
+            files |= {file for file in there if fnmatchcase(file, pattern)}
+        return files
+
+    @cached_property
+    def _by_folder(self) -> Mapping[PurePath, Sequence[str]]:
+        """The C++ files in each folder."""
+        folders: dict[PurePath, list[str]] = {}
+        for file in self._sources.headers:
+            folders.setdefault(PurePath(file).parent, []).append(file)
+        return folders
 
     def _text_of(self, build_file: str) -> str:
         """The text of a build file; empty where it cannot be read."""

@@ -23,6 +23,8 @@ _HERE = re.compile(
 """Expressions for the folder of a script."""
 MOST_STEPS = 2_000
 """Expressions of a script that are followed."""
+MAX_TEXT = 4096
+"""Characters of a name or path that is made of several."""
 _COMMENT = re.compile(r"#[^\n]*")
 _CMAKE_LIST = re.compile(
     r"\b(?!\w*custom_target\b)(set|\w*(?:library|executable|module|sources|extension|target))[ \t]*\(([^()]*)\)"
@@ -189,9 +191,15 @@ class _Script:
         return "." if _HERE.fullmatch(ast.unparse(node)) else None
 
     def _joined(self, between: str, nodes: Iterable[ast.expr]) -> str | None:
-        texts = [self.text(node) for node in nodes]
-        known = [text for text in texts if text is not None]
-        return between.join(known) if len(known) == len(texts) else None
+        texts: list[str] = []
+        left = MAX_TEXT
+        for node in nodes:
+            text = self.text(node)
+            if text is None or len(text) > left:
+                return None
+            texts.append(text)
+            left -= len(text)
+        return between.join(texts)
 
 
 def dotted(node: ast.expr) -> str:

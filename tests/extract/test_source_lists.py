@@ -90,3 +90,9 @@ def test_no_extension(text: str) -> None:
 
 def test_the_template() -> None:
     assert setup_lists(TEMPLATE) == [("p._C", {"./p/csrc/*.cpp"})]
+
+
+def test_a_long_text_is_not_followed() -> None:
+    doubled = "".join(f'a{number + 1} = f"{{a{number}}}{{a{number}}}"\n' for number in range(40))
+    text = f'a0 = "a"\n{doubled}CppExtension(a5, ["a.cpp", a40])\n'
+    assert setup_lists(text) == [("a" * 32, A)]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
+from dispatch_cli.extract.given_names import backend_names
 from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.sources.source_settings import definition
+from dispatch_cli.model.span import Span
 
 
 @pytest.mark.parametrize("option", ["F(", "F(a b)=1", "F(,)=1", "F(1)=1"])
@@ -61,3 +64,33 @@ def test_lists_of_build_files(
     assert {
         (file, other) for file in FILES for other in FILES if file < other and together.is_known(file, other)
     } == pairs
+
+
+def test_a_glob_is_compared_with_the_files_of_its_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compared: list[str] = []
+
+    def matches(name: str, pattern: str) -> bool:
+        compared.append(name)
+        return fnmatchcase(name, pattern)
+
+    monkeypatch.setattr("dispatch_cli.extract.loaded_together.fnmatchcase", matches)
+    monkeypatch.chdir(tmp_path)
+    folders = range(50)
+    Path("setup.py").write_text("".join(f'Extension("x", glob.glob("d{each}/*.cpp"))\n' for each in folders))
+    headers = frozenset(f"d{each}/{name}.cpp" for each in folders for name in "ab")
+    together = LoadedTogether(Sources({SourceKind.PYTHON: ["setup.py"]}, headers=headers))
+    assert together.is_known("d7/a.cpp", "d7/b.cpp")
+    assert len(compared) == len(headers)
+
+
+def test_constants_with_the_name_of_the_backend_are_read_once() -> None:
+    call = "torch.utils.rename_privateuse1_backend"
+    files = {f"{number}.py": f'NAME = "npu"\n{call}(NAME)\n{call}(OTHER)\n' for number in range(50)}
+    reads: list[str] = []
+
+    def read(file: str) -> str:
+        reads.append(file)
+        return files[file]
+
+    assert backend_names(files, list(files), read) == [("npu", Span("0.py", 2, 13))]
+    assert len(reads) == 2 * len(files)
