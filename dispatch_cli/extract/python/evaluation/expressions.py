@@ -50,7 +50,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.GtE: operator.ge,
 }
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr, 115: str}
-"""What ``!a``, ``!r`` and ``!s`` call, by the number that the tree has for them."""
+"""Functions that ``!a``, ``!r`` and ``!s`` call, by the number that the tree has for them."""
 _SPEC = re.compile(r"[<>^]?\d{0,2}[dsxXb]?", re.ASCII)
 """A format of a number or a text that is no wider than two digits say."""
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
