@@ -71,7 +71,8 @@ class Budget:
         """The error for too many things."""
         message = f"the file has more than {self.things} values, counting aliases and lists of keys"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
-            return OverBudget(f"{message}: too many for a file of {_size(self.size)}", "decompress it")
+            hint = "decompress it, or write the values of its aliases"
+            return OverBudget(f"{message}: too many for a file of {_size(self.size)}", hint)
         return OverBudget(f"{message}, or the files together have", "load fewer files at once, or parts of this one")
 
     def unpacked(self, length: int) -> None:

@@ -79,23 +79,24 @@ def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 
     return did_you_mean(similar(word, known, count, cutoff))
 
 
+FEW = 20
+"""Words that get a suggestion."""
+MOST_COMPARED = 10_000
+"""Known names that are looked at for each."""
+
+
 class FewSuggestions:
-    """Suggestions for the first few words. Later words get none, so that many of them do not take long.
+    """Suggestions for the first few words. Later words get none, so that many of them do not take long."""
 
-    compared: how many of the known names are looked at. cutoff: as for `similar`.
-    """
-
-    def __init__(self, count: int = 20, compared: int = 10_000, cutoff: float = 0.7) -> None:
-        self._left = count
-        self._compared = compared
-        self._cutoff = cutoff
+    def __init__(self) -> None:
+        self._left = FEW
 
     def suggest(self, word: str, known: Iterable[str]) -> str | None:
         """As `suggestion`, among the first known names."""
         if self._left == 0:
             return None
         self._left -= 1
-        return suggestion(word, islice(known, self._compared), cutoff=self._cutoff)
+        return suggestion(word, islice(known, MOST_COMPARED))
 
 
 def suggested_version(word: str, known: Sequence[str]) -> str | None:
