@@ -16,11 +16,12 @@ from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
-from dispatch_cli.answers.shared.selection import nearest_names
+from dispatch_cli.answers.shared.selection import similar_names
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
+from dispatch_cli.model.text.suggest import did_you_mean
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (
@@ -34,6 +35,8 @@ HANDLED = (
     "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
     "the same cause."
 )
+PROVIDERS = ("pytorchs", "packages")
+"""The conditions of advice on PyTorch, and on a package, that lacks an operator."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -71,7 +74,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     message = MESSAGES[first.kind]
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
-    whose = ("pytorchs" if is_pytorchs else "overloads" if "overload" in dict(first.details) else "packages", "")
+    whose = (PROVIDERS[0] if is_pytorchs else "overloads" if "overload" in dict(first.details) else PROVIDERS[1], "")
     namespace = (f"namespace_{'' if name is None else name.namespace}", "")
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, pasted.text) else []
     asked = first._replace(
@@ -107,11 +110,11 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         others=other_errors(pasted.errors),
     )
     if first.kind == NOT_DEFINED and is_pytorchs:
-        return replace(report, facts=(_of_versions(first.operator or ""),))
+        report = _of_versions(report, state, asked.names)
     if message.rules and (first.key if name is None else name.namespace) is not None:
         report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
     elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:
-        report = replace(report, facts=tuple(_of_files(state, str(name))))
+        report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in pasted.errors):
@@ -125,26 +128,28 @@ def _is_in_path(namespace: str | None, text: str) -> bool:
     return namespace is not None and any(folder in text.replace("\\", "/") for folder in folders)
 
 
-def _of_versions(named: str) -> Fact:
-    """The embedded versions that define an operator of PyTorch. named: with or without its overload."""
-    versions = bases.names()
+def _of_versions(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:
+    """The answer with the embedded versions that define an operator of PyTorch, or with the nearest names."""
+    named, versions = report.operator or "", bases.names()
     defining = tuple(base for base in versions if _defines(api.load_state([], bases=[base]).dispatcher.names(), named))
     is_since = bool(defining) and defining == versions[: len(defining)]
     whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
-    text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}."
-    return Fact("versions", defining, Proof.STATE, text)
+    text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}"
+    if defining:
+        return replace(report, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
+    return _of_nearest(report, "versions", text, state.dispatcher.names(), names)
 
 
-def _of_files(state: State, named: str) -> Iterator[Fact]:
-    """The operator with the nearest name, where the loaded files do not define the one that the text names.
+def _of_files(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:
+    """The answer with the nearest names, where the loaded files do not define the operator that the text names.
 
     Kernels of it that they register all the same are named with their keys and the place of the first.
     """
-    dispatcher, names = state.dispatcher, state.dispatcher.names()
+    dispatcher, known, named = state.dispatcher, state.dispatcher.names(), report.operator or ""
     dangling = {str(name): name for name in state.own_operators() if dispatcher.operator(name).definition is None}
-    defined = [name for name in names if name not in dangling]
+    defined = [name for name in known if name not in dangling]
     if _defines(defined, named):
-        return
+        return report
     kernels = [
         registration
         for text, name in dangling.items()
@@ -157,9 +162,29 @@ def _of_files(state: State, named: str) -> Iterator[Fact]:
         place = next((f", {kernel.kernel.span}" for kernel in kernels if kernel.kernel.span is not None), "")
         keys = some_of(tuple(dict.fromkeys(kernel.key for kernel in kernels)))
         has = f", and have kernels of it ({keys}{place})"
-    near = [name for candidate in nearest_names(defined, named)[:1] for name in candidate.names[:1]]
-    nearest = f"; the nearest name there is {near[0]}" if near else ""
-    yield Fact("not-declared", tuple(near), Proof.STATE, f"The loaded files do not define {named}{has}{nearest}.")
+    return _of_nearest(report, "not-declared", f"The loaded files do not define {named}{has}", defined, names)
+
+
+def _of_nearest(
+    report: ErrorReport, kind: str, sentence: str, known: Sequence[str], names: Mapping[str, str]
+) -> ErrorReport:
+    """The answer with a fact about a name that nothing defines, and what is meant if it is a misspelled one of *known*.
+
+    names: those of the text. sentence: the fact, without its end.
+    """
+    near = tuple(similar_names(known, report.operator or ""))
+    meant = did_you_mean(near)
+    fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
+    if meant:
+        names = {name: text for name, text in names.items() if name not in PROVIDERS} | {"misspelled": ""}
+    message = MESSAGES[report.kind]
+    return replace(
+        report,
+        facts=(fact,),
+        means=filled(message.means, names),
+        user=advice(message.user, names) or (TELL_THE_AUTHOR,),
+        author=advice(message.author, names),
+    )
 
 
 def _defines(names: Iterable[str], named: str) -> bool:

@@ -20,6 +20,11 @@ def operator_of_a_package(advice):
     assert torch.ops.t.f(ONE).sum() == 8
 
 
+@tries("not-defined", "Correct the name, in the call")
+def misspelled_name(advice):
+    assert (torch.ops.aten.relu if advice else torch.ops.aten.reluu)(ONE).sum() == ONE.sum()
+
+
 @tries("not-defined", "keep the torch.library.Library object in a variable of the module")
 def library_that_is_collected(advice):
     library = Library("t", "FRAGMENT")
