@@ -60,6 +60,8 @@ _BASES: dict[object, tuple[str, bool, bool, bool]] = {
 }
 """Type → its name in schemas, and whether there are lists of it, of optional ones, and optional lists."""
 
+SIGNATURE = "__signature__"
+"""The attribute in which a function has another signature than its own."""
 _RETURNS: dict[object, str] = {
     "torch.Tensor": "Tensor",
     "int": "SymInt",
@@ -199,10 +201,22 @@ def return_type(kind: object) -> str | None:
     return "Tensor[]" if kind == ("list", ("torch.Tensor",)) else None
 
 
-def signature_of(function: FunctionValue, evaluate: Callable[..., Value]) -> Value:
-    """The result of ``inspect.signature``. evaluate: the value of an expression in a scope."""
-    while function.wrapped is not None and function.wrapped is not function:
+def unwrapped(function: FunctionValue) -> FunctionValue | Opaque:
+    """The function whose signature ``inspect.signature`` takes."""
+    while function.wrapped not in (None, function) and SIGNATURE not in function.attributes:
+        if not isinstance(function.wrapped, FunctionValue):
+            return function.wrapped
         function = function.wrapped
+    return function
+
+
+def signature_of(wrapper: FunctionValue, evaluate: Callable[..., Value]) -> Value:
+    """The result of ``inspect.signature``. evaluate: the value of an expression in a scope."""
+    function = unwrapped(wrapper)
+    if not isinstance(function, FunctionValue):
+        return function
+    if SIGNATURE in function.attributes:
+        return function.attributes[SIGNATURE]
     arguments = function.node.args
     texts = has_future_annotations(function.scope)
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, is_known_type, return_type, schema_type
+from dispatch_cli.extract.python.annotations import (
+    SIGNATURE,
+    NoSchema,
+    annotated_type,
+    is_known_type,
+    return_type,
+    schema_type,
+    unwrapped,
+)
 from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
@@ -37,10 +45,11 @@ def infer_schema(
 
     Errors: `NoSchema`, where PyTorch refuses the function, or where the sources do not say what its annotations are.
     """
-    while isinstance(function, FunctionValue) and function.wrapped not in (None, function):
-        function = function.wrapped
+    function = unwrapped(function) if isinstance(function, FunctionValue) else function
     if not isinstance(function, FunctionValue) or isinstance(function.node, ast.Lambda):
         raise NoSchema("the function is not a function of these sources")
+    if SIGNATURE in function.attributes:
+        raise NoSchema("the signature of the function is set by hand")
     if "out" in tags:
         raise NoSchema("which results are the arguments that torch.Tag.out is about is not followed")
     writes = _written(mutates)

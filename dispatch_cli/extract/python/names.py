@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.python.evaluation.values import (
     Bound,
+    ClassValue,
     Dotted,
     FunctionValue,
+    InstanceValue,
     LibraryValue,
     Prepared,
     Value,
@@ -147,6 +149,10 @@ def is_instance(value: Value, kinds: Value) -> bool | None:
     names = [
         kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
     ]
+    if isinstance(kinds, ClassValue):
+        if isinstance(value, InstanceValue):
+            return value.of is kinds or None
+        return False if isinstance(value, FunctionValue) and not value.may_be_replaced else None
     if not isinstance(value, type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue):
         return None
     if any(isinstance(value, _KINDS.get(name, ())) for name in names):

@@ -244,8 +244,8 @@ class Calls:
         if name in ("functools.wraps", "functools.update_wrapper") and given:
             return Prepared(Dotted("functools.wrapped"), (given[0],))
         if name == "functools.wrapped" and len(given) == 2:
-            if isinstance(given[1], FunctionValue) and isinstance(given[0], FunctionValue):
-                given[1].wrapped = given[0]
+            if isinstance(given[1], FunctionValue):
+                given[1].wrapped = given[0] if isinstance(given[0], FunctionValue) else Opaque(node)
             return given[1]
         if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
             return signature_of(given[0], self._reader.value)

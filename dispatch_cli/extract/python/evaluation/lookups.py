@@ -212,7 +212,7 @@ class Lookups:
         if name in owner.attributes:
             return owner.attributes[name]
         if name in ("__name__", "__qualname__"):
-            return owner.name
+            return owner.wrapped if isinstance(owner.wrapped, Opaque) else owner.name
         if name == "__module__":
             return self._run.index.dotted(owner.scope.file)
         if name == "__wrapped__":

@@ -140,6 +140,7 @@ class FunctionValue:
     """A function of the project.
 
     binds: what its first parameter is. kind: ``staticmethod`` and the like. defaults: by the names of parameters.
+    wrapped: the function that ``functools.wraps`` names; `Opaque` where it is not known.
     may_be_replaced: a decorator may put another one in its place.
     """
 
@@ -149,13 +150,13 @@ class FunctionValue:
     bound: bool = False
     kind: str = ""
     defaults: dict[str, Value] = field(default_factory=dict)
-    wrapped: FunctionValue | None = None
+    wrapped: FunctionValue | Opaque | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
     may_be_replaced: bool = False
 
     @property
     def name(self) -> str:
-        if self.wrapped is not None and self.wrapped is not self:
+        if isinstance(self.wrapped, FunctionValue) and self.wrapped is not self:
             return self.wrapped.name
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
