@@ -327,6 +327,22 @@ def test_what_is_no_baseline(text: str, message: str) -> None:
 # the summary
 
 
+def test_promises_that_cannot_be_checked_are_in_the_summary() -> None:
+    """By default they are not listed: a reader would take them for kept."""
+    write(
+        "p.yaml",
+        "dispatch: 1\noperators:\n  - {func: 'demo::f(Tensor x) -> Tensor', dispatch: {CPU: f, Meta: f_meta}}\n"
+        "support:\n  - {op: demo::f, backends: cpu, contexts: [eager, train]}\n",
+    )
+    args = ("check-invariants", "p.yaml", "--config", "none", "--select", "broken-promise")
+    passed = call(*args)
+    assert passed.code == 0
+    assert "All checks passed but for 1 info (1 promise could not be checked; --severity info shows it): " in passed.out
+    shown = call(*args, "--severity", "info").out
+    assert "the promise of train on CPU cannot be checked" in shown
+    assert "could not be checked" not in shown
+
+
 def test_very_many_names_of_no_check() -> None:
     names = ",".join(f"x{number}" for number in range(5_000))
     write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")

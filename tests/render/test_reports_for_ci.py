@@ -79,6 +79,7 @@ def report(
         not_checked=NotChecked(),
         built=None,
         conditions=None,
+        open_promises=0,
         unknown_schemas=(),
         undecided=0,
         not_understood=0,

@@ -12,6 +12,7 @@ from dispatch_cli.answers.findings.baseline import BaselineFilter, BaselineUse, 
 from dispatch_cli.answers.findings.checked import NotChecked, operators_checked
 from dispatch_cli.answers.shared.source_lines import at_word
 from dispatch_cli.checks.all_checks import CHECKS
+from dispatch_cli.checks.catalogue.broken_promise import CHECK as PROMISES
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.run import Progress, Suppressed, run_checks
@@ -124,7 +125,8 @@ class FindingsReport:
     checks: those that were asked for. baseline: what a baseline did, where there is one.
     not_checked: what was not looked at. built: the library that declarations were compared with.
     conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
-    depends on the schema was not checked. undecided: registrations in sources of which something is not known.
+    depends on the schema was not checked. open_promises: how many promises could not be checked, by operator and
+    reason. undecided: registrations in sources of which something is not known.
     not_understood: statements in sources that may register something. unread_files: those of them that stand for a file
     of which nothing could be read.
     suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
@@ -147,6 +149,7 @@ class FindingsReport:
     built: BuiltSource | None
     conditions: CheckedConditions | None
     unknown_schemas: tuple[str, ...]
+    open_promises: int
     undecided: int
     not_understood: int
     unread_files: int
@@ -248,6 +251,9 @@ def findings_report(
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
         unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),
+        open_promises=(
+            totals[PROMISES.id].counts.get(Severity.INFO, 0) if PROMISES.id in totals.keys() - changed.keys() else 0
+        ),
         findings=reported(findings),
     )
 

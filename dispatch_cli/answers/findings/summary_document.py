@@ -88,7 +88,9 @@ def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
     hidden = sum(count for severity, count in report.counts.items() if severity.rank > lowest.rank)
     if hidden:
         mildest = next(severity for severity in reversed(Severity) if report.counts[severity])
-        counts += f" (--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
+        left = report.open_promises if mildest is Severity.INFO else 0
+        promises = f"{plural(left, 'promise')} could not be checked; " if left else ""
+        counts += f" ({promises}--severity {mildest.value} shows {'it' if hidden == 1 else 'all'})"
     if hidden == sum(report.counts.values()) and not report.failed:
         return Run(f"All checks passed but for {counts}{_unread_files(report, 'and')}: {checked}", tone)
     affected = len(report.affected)
