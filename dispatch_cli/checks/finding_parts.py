@@ -12,7 +12,7 @@ from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.changes.change import Edit, own_kernel
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Kernel, shown_function
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD
 
@@ -34,7 +34,7 @@ def entry_text(entry: TableEntry) -> str:
         return "nothing"
     if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
         return "PyTorch's own backend fallback"
-    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
+    return f"{shown_function(entry.kernel.debug)} [{entry.rule.dump_text}]"
 
 
 def kernel_words(kernel: Kernel) -> str:

@@ -76,6 +76,15 @@ class Redispatch(NamedTuple):
         return f"{self.kind.value} {', '.join(self.keys)}" if self.keys else self.kind.value
 
 
+A_FUNCTION, THE_FAKE = "a Python function", "the fake implementation"
+"""Words for functions without a name of their own."""
+
+
+def shown_function(name: str, words: str = A_FUNCTION) -> str:
+    """A Python function in reports: its name, or other words for one that is called ``_``."""
+    return name if name.rpartition(".")[2].strip("_") else words
+
+
 class FakeImpl(NamedTuple):
     """A fake implementation (``torch.library.register_fake``): what it is beside the kernel at Meta that it registers.
 
@@ -131,7 +140,8 @@ class Wrapped(NamedTuple):
         place = "" if self.place is None else f" at {self.place}"
         match self.kind:
             case WrapKind.AUTOGRAD:
-                return "autograd without a backward" if self.function is None else f"autograd by {self.function}{place}"
+                by = None if self.function is None else shown_function(self.function)
+                return "autograd without a backward" if by is None else f"autograd by {by}{place}"
             case WrapKind.VERSION_COUNTERS:
                 return "custom_op's count of versions"
             case WrapKind.BACKEND_SELECT:
@@ -139,7 +149,7 @@ class Wrapped(NamedTuple):
             case WrapKind.AUTOCAST:
                 return f"autocast to {self.dtype or 'another dtype'}"
             case _:
-                return f"{self.function or 'a Python function'}{place}"
+                return f"{shown_function(self.function or '_')}{place}"
 
 
 class Kernel(NamedTuple):
@@ -187,5 +197,10 @@ class Kernel(NamedTuple):
         if self.wraps is not None:
             return self.wraps.label
         if self.fake is None:
-            return self.debug
-        return self.fake.function or "custom_op's own"
+            return shown_function(self.debug)
+        return "custom_op's own" if self.fake.function is None else shown_function(self.fake.function, THE_FAKE)
+
+    @property
+    def shown_function(self) -> str:
+        """The user's function in a sentence, without its place."""
+        return shown_function(self.function_name or self.debug, A_FUNCTION if self.fake is None else THE_FAKE)

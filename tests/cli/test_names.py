@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,39 @@ def test_the_overload_without_a_name_has_one_in_globs() -> None:
 def test_what_may_be_meant_by_a_glob_that_finds_nothing(glob: str, hint: str | None) -> None:
     assert select_names(NAMES, glob) == []
     assert not_found(NAMES, glob) == hint
+
+
+NAMELESS = """\
+import torch
+lib = torch.library.Library("demo", "DEF")
+lib.define("f(Tensor x, int n) -> Tensor")
+
+@torch.library.impl(lib, "f", "CPU")
+def _(x, n):
+    return x + n
+
+@torch.library.register_fake("demo::f")
+def _(x):
+    return torch.empty_like(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("table", "--op", "demo::f"), "Meta                                    the fake implementation  kernel "),
+        (("register",), "CPU   a Python function        active"),
+        (("check-invariants",), "demo::f: the fake implementation does not take the arguments of the schema"),
+        (("resolve", "demo::f", "--tensor", "cpu fake"), "runs the fake implementation, declared at "),
+        (("explain", "demo::f", "Meta"), "Meta holds the fake implementation (rule 1, kernel), declared at "),
+        (("support",), "the fake implementation for Meta at "),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else None,
+)
+def test_functions_without_a_name(tmp_path: Path, command: tuple[str, ...], words: str) -> None:
+    """Projects call them ``_``, which says nothing."""
+    file = tmp_path / "ops.py"
+    file.write_text(NAMELESS, encoding="utf-8")
+    out = call(*command, str(file)).out
+    assert words in out
+    assert re.search(r"(?<!\w)_(?!\w)", out.replace("def _", "")) is None

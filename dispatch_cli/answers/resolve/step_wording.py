@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.trace import (
     Why,
 )
 from dispatch_cli.engine.keys.keyset import functionalities_of
-from dispatch_cli.model.kernel import RedispatchKind, WrapKind
+from dispatch_cli.model.kernel import THE_FAKE, RedispatchKind, WrapKind
 from dispatch_cli.model.names import some_of
 from dispatch_cli.render.words import short_kernel
 
@@ -199,7 +199,7 @@ def fake_sentence(fake: FakeOutcome) -> str:
                 "torch.library.register_fake"
             )
         case FakePath.FAKE_IMPL:
-            action = f"runs the fake implementation{by}{place}"
+            action = f"runs the fake implementation{'' if fake.function == THE_FAKE else by}{place}"
         case FakePath.IMPLEMENTATION:
             action = f"has a function of its own for the operator and runs it:{by}"
             action += "" if fake.followed else f", which runs the kernel{at}"

@@ -71,7 +71,7 @@ def _finding(name: OperatorName, registration: Registration, use: ArgumentUse) -
     what = f"may return {use.text}, which can share" if use.sometimes else f"returns {use.text}, which shares"
     refused = "PyTorch refuses it" if custom else "compiled calls take it for a new tensor"
     return CHECK.finding(
-        f"{name}: {kernel.function_name or kernel.debug} {what} the storage of {use.argument}: {refused}",
+        f"{name}: {kernel.shown_function} {what} the storage of {use.argument}: {refused}",
         name,
         registration.key,
         span=use.at,

@@ -56,8 +56,7 @@ def find(view: View) -> Iterator[Finding]:
             written = {use.argument: use for use in undeclared_writes(kernel, schema)} if schema is not None else {}
             for argument, use in written.items():
                 yield CHECK.finding(
-                    f"{name}: {kernel.function_name or kernel.debug} writes to {argument} ({use.text}), which the "
-                    "schema does not say",
+                    f"{name}: {kernel.shown_function} writes to {argument} ({use.text}), which the schema does not say",
                     name,
                     key,
                     span=use.at,

@@ -29,11 +29,10 @@ from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, FakeRules, runs_on_zeros
 from dispatch_cli.model.calls.options import Options
-from dispatch_cli.model.kernel import FakeImpl
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import has_tensors
-from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
 MAX_GENERATED = 4
@@ -121,7 +120,7 @@ class FakeCall:
         """The fake implementation, then the mode's own functions."""
         registration = active_fake(self.operator)
         if registration is not None and registration.kernel.fake is not None:
-            return self._fake_impl(registration.kernel.fake, registration.kernel.debug, registration.kernel.span)
+            return self._fake_impl(registration.kernel)
         rules = self.rules
         if rules.implementation is not None:
             outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
@@ -155,10 +154,10 @@ class FakeCall:
         inner, error = self._meta(options)
         return inner._replace(path=outcome.path, function=outcome.function), error
 
-    def _fake_impl(self, fake: FakeImpl, kernel: str, span: Span | None) -> Result:
-        outcome = FakeOutcome(FakePath.FAKE_IMPL, fake.function, META, kernel)
-        outcome = outcome._replace(span=span)
-        if fake.function is not None:
+    def _fake_impl(self, kernel: Kernel) -> Result:
+        function = kernel.shown_function if kernel.function_name is not None else None
+        outcome = FakeOutcome(FakePath.FAKE_IMPL, function, META, kernel.debug, span=kernel.span)
+        if function is not None:
             return outcome, None
         if self._is_trivial():
             return outcome._replace(path=FakePath.TRIVIAL), None

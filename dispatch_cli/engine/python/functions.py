@@ -47,7 +47,7 @@ class FunctionMismatch(NamedTuple):
 
 def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
     """The failing calls of the functions that a kernel is made of."""
-    name, wraps = kernel.function_name or kernel.debug, kernel.wraps
+    name, wraps = kernel.shown_function, kernel.wraps
     if wraps is not None and wraps.kind is WrapKind.AUTOGRAD:
         if kernel.setup_body is not None:
             yield from _of_setup(wraps.setup_context or "setup_context", kernel.setup_body, schema)

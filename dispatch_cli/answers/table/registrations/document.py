@@ -16,6 +16,7 @@ from dispatch_cli.answers.table.registrations.report import (
     RegistrationOrderReport,
     RegistrationsReport,
 )
+from dispatch_cli.model.kernel import THE_FAKE
 from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.render.document import (
     Block,
@@ -111,7 +112,7 @@ def _kernel(row: KernelRow, short: bool) -> Inline:
 
 def _fake_words(row: KernelRow) -> str:
     """Words for the kernel of a fake implementation: of which function it is."""
-    if row.fake is None:
+    if row.fake is None or row.kernel == THE_FAKE:
         return ""
     if row.fake.function is None:
         return " [no fake implementation]"
