@@ -129,7 +129,7 @@ def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
             return None
         return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
     kind = type_of(kept, alias)
-    return kind and f"{kind} _0"
+    return kind and (f"({kind} _0)" if kind.startswith("(") else f"{kind} _0")
 
 
 def parameters_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:

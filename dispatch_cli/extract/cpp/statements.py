@@ -26,6 +26,8 @@ MAX_NESTED = 40
 MAX_NAME = 40
 """Tokens of a statement that stand for the name of an operator that it may define."""
 PARTLY = "only a part of this is under an '#if'"
+FIND_SCHEMA = "findSchema"
+"""The dispatcher's function that asks for an operator."""
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
 _HARMLESS = frozenset(
     {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
@@ -64,7 +66,10 @@ def whole(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> i
 
 
 def decision_of(tokens: Sequence[CppToken], lookup: Lookup, depth: int = 0) -> Decision:
-    """Evaluate the condition of an ``if``, as far as the text decides it."""
+    """Evaluate the condition of an ``if``, as far as the text decides it.
+
+    What asks for an operator, as in ``if (!schema.has_value()) m.def(...)``, finds none.
+    """
     tokens = unwrapped(tokens)
     if depth < MAX_NESTED and tokens:
         for operator, join in (("||", disjunction), ("&&", conjunction)):
@@ -79,7 +84,18 @@ def decision_of(tokens: Sequence[CppToken], lookup: Lookup, depth: int = 0) -> D
             value = lookup(tokens[0].text)
             if value:
                 return decision_of(value, lookup, depth + 1)
+        is_negated = tokens[0].text == "!"
+        if _asks_for_operator(tokens[is_negated:], lookup):
+            return is_negated
     return Atom(" ".join(spelled(tuple(tokens)).split()) or "…")
+
+
+def _asks_for_operator(tokens: Sequence[CppToken], lookup: Lookup) -> bool:
+    """True for ``schema`` and ``schema.has_value()``, if ``schema`` is what ``findSchema`` returns."""
+    if [token.text for token in tokens[-4:]] == [".", "has_value", "(", ")"]:
+        tokens = tokens[:-4]
+    value = (lookup(tokens[0].text) or ()) if len(tokens) == 1 else tokens
+    return any(token.text == FIND_SCHEMA for token in value) and value[-1].text == ")"
 
 
 def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]], work: WorkBudget) -> list[CppToken]:
@@ -287,6 +303,8 @@ class BodyReader:
     def _without_library(self, tokens: list[CppToken], when: When, is_whole: bool) -> None:
         """A declaration, or a call that does not name the library. is_whole: all of it is under the same conditions."""
         name, value = initialised(tokens)
+        if not name and len(tokens) > 2 and tokens[1].text == "=" and any(it.text == FIND_SCHEMA for it in tokens):
+            name, value = tokens[0].text, tokens[2:]
         if name:  # a name that has a value already, and gets another one under an '#if', is not known
             is_sure = name not in self._values or all(part in self._block_when for part in tokens[0].when)
             self._values[name] = value if is_whole and is_sure else ()
