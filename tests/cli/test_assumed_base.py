@@ -191,6 +191,20 @@ def test_operators_of_a_dialect_of_native_functions_may_be_defined() -> None:
     assert severities == {"aten::_fused_tiny": "info", "aten::_fused_other": "warning"}
 
 
+def test_functions_of_an_unknown_generator_are_no_definitions_of_pytorchs_operators() -> None:
+    """A backend's list repeats operators of PyTorch, and may have others in a namespace that it does not name."""
+    kernel = 'TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {\n  m.impl("_fused_tiny", &f);\n}\n'
+    Path("csrc/add.cpp").write_text(kernel, "utf-8")
+    functions = "- func: abs(Tensor self) -> Tensor\n- func: _fused_tiny(Tensor self, bool wide=false) -> Tensor\n"
+    Path("csrc/tiny_functions.yaml").write_text(functions, "utf-8")
+    listed = "- func: abs_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    PrivateUse1: abs_tiny\n"
+    Path("csrc/native_functions.yaml").write_text(listed, "utf-8")
+    report = json.loads(call("check-invariants", "csrc", "--format", "json").out)
+    assert [(finding["check"], finding["severity"]) for finding in report["findings"]] == [
+        ("dangling-implementation", "info")
+    ]
+
+
 def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
     """PyTorch had named tensors until 2.12; the sources may be for that."""
     Path("csrc/add.cpp").write_text(BACKEND.replace("add.Tensor", "index_copy.dimname"), "utf-8")

@@ -246,7 +246,7 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
     meant = overloads[0] if len(overloads) == 1 else _similar(name.overload, overloads)
     if meant is not None:
         return f"; did you mean {OperatorName(name.name, meant)}?"
-    usual = sorted(overloads, key=usualness)[:MAX_OVERLOADS]
+    usual = sorted(overloads, key=lambda overload: (name.overload not in overload, usualness(overload)))[:MAX_OVERLOADS]
     shown = ", ".join(overload or "default (no name)" for overload in usual)
     more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
     return f"; {name.name} has the overloads {shown}{more}"

@@ -46,6 +46,11 @@ def named_backend(name: str) -> str | None:
     return backend if backend in CODEGEN_BACKENDS else None
 
 
+def is_outside(key: str) -> bool:
+    """True for a key at which PyTorch's own build need not have kernels."""
+    return key in _OUTSIDE or codegen_backend(key) is not None
+
+
 def codegen_backend(key: str) -> str | None:
     """The backend that the build must have for the kernels at *key*; None where every build has them."""
     backend = BACKEND_OF_KEY.get(key)

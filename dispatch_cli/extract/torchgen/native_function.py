@@ -196,13 +196,13 @@ class FunctionReader:
             for part in key.text.split(","):
                 name = part.strip()
                 at = Point(key.line, key.column + offset + len(part) - len(part.lstrip()))
+                self.keys.add(name)
                 if name not in keys.KNOWN:
                     why = f"torchgen generates no kernels for the dispatch key {name}"
                     self.problems.append(EntryProblem(at, f"{name}: {kernel.text}", why))
                 elif name in function.dispatch:
                     self.problems.append(EntryProblem(at, key.text, f"{name} is written twice in dispatch:"))
                 else:
-                    self.keys.add(name)
                     function.dispatch[name] = NativeKernel(kernel.text, at)
                 offset += len(part) + 1
 

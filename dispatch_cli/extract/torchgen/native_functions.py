@@ -227,7 +227,8 @@ class NativeFunctions(NamedTuple):
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them
-    kernels of that backend. problems: what is not understood. bare: names of operators without schemas.
+    kernels of that backend; the generator of others is not known. problems: what is not understood. bare: names of
+    operators without schemas.
     """
 
     functions: list[NativeFunction]
@@ -239,8 +240,11 @@ class NativeFunctions(NamedTuple):
     bare: list[Scalar]
 
 
-def read_native_functions(entries: Iterable[Node]) -> NativeFunctions:
-    """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
+def read_native_functions(entries: Iterable[Node], has_own_name: bool = True) -> NativeFunctions:
+    """Read the entries of a file; the parts that cannot be read are left out and named as problems.
+
+    has_own_name: the file is called ``native_functions.yaml``.
+    """
     reader = FunctionReader()
     functions = [function for entry in entries if (function := reader.read(entry)) is not None]
     reader.finish()
@@ -252,7 +256,7 @@ def read_native_functions(entries: Iterable[Node]) -> NativeFunctions:
     rules = version_rules({function.name for function in functions})
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
-    outside = bool(reader.keys) and all(keys.codegen_backend(key) is not None for key in reader.keys)
+    outside = all(map(keys.is_outside, reader.keys)) if reader.keys else not has_own_name
     return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
 
 

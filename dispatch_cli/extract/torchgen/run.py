@@ -9,7 +9,7 @@ from itertools import chain
 from dispatch_cli.declarations import tree, yaml_reader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import Source, SourceError
-from dispatch_cli.declarations.tree import Node, Scalar, kind_of
+from dispatch_cli.declarations.tree import Node, kind_of
 from dispatch_cli.extract.sources import Sources, nearest
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.backend_yaml import (
@@ -21,6 +21,7 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
 from dispatch_cli.extract.torchgen.native_function import EntryProblem, NativeFunction, Point
 from dispatch_cli.extract.torchgen.native_functions import (
+    ATEN,
     GeneratedKernel,
     NativeFunctions,
     definitions,
@@ -223,7 +224,7 @@ class TorchgenRun:
                         yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
-        read = read_native_functions(self._entries(name))
+        read = read_native_functions(self._entries(name), name.endswith("native_functions.yaml"))
         for problem in sorted(read.problems):
             self._note(name, problem)
         if any(function.name == _OF_PYTORCH for function in read.functions):
@@ -236,19 +237,20 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
         self._found += self._items(read, derivatives, name, derivatives_name or name)
-        self._found += self._of_dialect(name, read.bare)
+        names = [(scalar.text, Span(name, scalar.line, scalar.column)) for scalar in read.bare]
+        if read.outside:
+            names += ((it.name, _span(name, it.at)) for it in read.functions if it.namespace == ATEN)
+        self._found += self._of_dialect(name, names)
 
-    def _of_dialect(self, file: str, names: Sequence[Scalar]) -> Iterator[Extracted]:
+    def _of_dialect(self, file: str, names: Sequence[tuple[str, Span]]) -> Iterator[Extracted]:
         """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""
         known = self._operators_of_pytorch() if names else None
-        new = [name for name in names if known is not None and name.text not in known.by_name]
+        new = [(name, at) for name, at in names if known is not None and name not in known.by_name]
         if new:
-            place = Span(file, new[0].line, new[0].column)
-            block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, place, self._sources.settings(file).when)
+            block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, new[0][1], self._sources.settings(file).when)
             yield block
-            for name in new:
-                span = Span(file, name.line, name.column)
-                yield ExtractedDefinition(block, name.text, None, span)
+            for name, at in new:
+                yield ExtractedDefinition(block, name, None, at)
 
     def _items(
         self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
