@@ -17,11 +17,13 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import (
+    CustomOperator,
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedFallback,
     ExtractedKernel,
+    OperatorFunction,
     SourceKind,
     Unknown,
 )
@@ -207,13 +209,14 @@ def _place(file: str, text: str, start: int, before: int) -> Span:
 
 
 def imported_names(
-    items: Iterable[Extracted], files: Iterable[str], read: Callable[[str], str]
+    items: Sequence[Extracted], files: Iterable[str], read: Callable[[str], str]
 ) -> list[tuple[str, Span]]:
-    """The names of backends whose keys are used, and whose package is imported: ``"AutogradNPU"`` and ``torch_npu``.
+    """The names of backends whose keys or devices are used, and whose package is imported: ``"AutogradNPU"`` and
+    ``torch_npu``.
 
     Such a package gives the backend its name. Each with the place of the first import.
     """
-    keys = {match[1].lower() for key in _keys(items) if (match := _NAME_IN_KEY.search(key))}
+    keys = {match[1].lower() for key in _keys(items) if (match := _NAME_IN_KEY.search(key))} | set(_devices(items))
     names = set(filter(is_free_backend_name, keys))
     places: dict[str, Span] = {}
     for file, text in _texts(files if names else (), read):
@@ -256,3 +259,11 @@ def _keys(items: Iterable[Extracted]) -> Iterator[str]:
             yield registration.dispatch_key
         elif isinstance(registration, ExtractedKernel | ExtractedFallback) and isinstance(registration.key, str):
             yield registration.key
+
+
+def _devices(items: Iterable[Extracted]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, CustomOperator):
+            yield from item.device_types or ()
+        elif isinstance(item, OperatorFunction):
+            yield from (device for device in item.devices if isinstance(device, str))

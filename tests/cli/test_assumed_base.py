@@ -140,6 +140,16 @@ library.impl("add.Tensor", add)
         Path("csrc/backend.py").write_text(text.replace("import torch_npu\n", ""), "utf-8")
         assert "refused-registration" in checks()
 
+    @pytest.mark.parametrize(("package", "refused"), [("torch_tiny", False), ("tiny", True)])
+    def test_an_imported_package_names_the_backend_of_a_device(self, package: str, refused: bool) -> None:
+        Path("csrc/backend.py").write_text(
+            f"import {package}, torch\n"
+            '@torch.library.custom_op("my::f", mutates_args=(), device_types="tiny")\n'
+            "def f(x: torch.Tensor) -> torch.Tensor:\n    return x.clone()\n",
+            "utf-8",
+        )
+        assert ("refused-registration" in checks()) == refused
+
 
 class TestNothingIsChecked:
     """A run that looked at no operator does not pass where the sources may register some."""
