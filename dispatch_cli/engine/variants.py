@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
-from dispatch_cli.model.conditions.condition import Condition, atoms, value
+from dispatch_cli.model.conditions.condition import Atom, Condition, atoms, parts_of, value
 from dispatch_cli.model.conditions.simplify import all_of
 from dispatch_cli.model.conditions.worlds import MOST, TORCH_VERSION, AtomGroup, World, assignments, count, groups_of
 from dispatch_cli.model.declarations import (
@@ -32,6 +32,7 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 
 MOST_CASES = 64
 """Cases of a unit that are looked at: those with the most registrations."""
@@ -239,6 +240,23 @@ class Variants:
     def defined(self) -> frozenset[OperatorName]:
         """The operators that are defined under some condition, whichever variant is looked at."""
         return frozenset(step.schema.name for step in self.declarations.steps if isinstance(step, Define))
+
+    @cached_property
+    def guards(self) -> frozenset[str]:
+        """Atoms by which Python modules do nothing but let registrations be made.
+
+        Such a guard mostly asks for the library whose operators it is about, so that what is left where it is false
+        may never be there alone.
+        """
+        guards, others = set[str](), set[str]()
+        for step in _conditional(self.declarations):
+            span: Span | None = getattr(step, "span", None)
+            if span is None:
+                continue
+            is_python = span.file.endswith(".py")
+            for part in (part for condition in when_of(step) for part in parts_of(condition)):
+                (guards if is_python and isinstance(part, Atom) else others).update(atoms(part))
+        return frozenset(guards - others)
 
     @property
     def capped(self) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.answers.findings.report import FindingsReport, findings_report
 from dispatch_cli.api import load_state, run_variant
+from tests.cli.support import call
 
 CPP = """\
 TORCH_LIBRARY(mylib, m) {
@@ -81,6 +83,33 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
         finding.finding for finding in report.findings if finding.finding.operator == "m::lost" and finding.finding.when
     ]
     assert lost.message.endswith("(when C >= 2)")
+
+
+@pytest.mark.parametrize(
+    ("rest", "severities"),
+    [
+        ("", ["info"]),
+        ("else:\n    lib = None\n", ["info"]),
+        ("if not is_built():\n    torch.library.impl('ns::f', 'CUDA')(f)\n", ["warning"]),
+    ],
+)
+def test_an_absent_guard_of_python_is_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: str, severities: list[str]
+) -> None:
+    """is_built() may ask for the very library that defines the operator."""
+    monkeypatch.chdir(tmp_path)
+    tags = "{at::Tag::pt2_compliant_tag}"
+    Path("ops.cpp").write_text(
+        f'TORCH_LIBRARY(ns, m) {{\n  m.def("f(Tensor x) -> Tensor", {tags});\n  m.impl("f", torch::kCPU, &f);\n}}\n'
+    )
+    Path("ops.py").write_text(
+        "import torch\nfrom built import is_built\ndef f(x): return x.clone()\n"
+        f"if is_built():\n    torch.library.register_fake('ns::f')(f)\n{rest}"
+    )
+    report = json.loads(call("check-invariants", ".", "--format", "json", "--base", "torch-2.13").out)
+    findings = [finding for finding in report["findings"] if finding["check"] == "no-fake-kernel"]
+    assert [finding["severity"] for finding in findings] == severities
+    assert all(finding["when"] == "not is_built()" for finding in findings)
 
 
 @pytest.mark.parametrize("operators", [2, 14])

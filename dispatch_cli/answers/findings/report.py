@@ -284,7 +284,7 @@ def _conditions(
         names = (name for name in other.own_operators() if unit_of(name) in cases)
         chosen = tuple(name for name in names if units is None or unit_of(name) in units)
         others.append(OtherVariant(View(other, chosen, frozenset(chosen), first=view), cases))
-    return Conditions(variants.family_of, variants.default.cases, others)
+    return Conditions(variants.family_of, variants.default.cases, others, variants.guards)
 
 
 def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[UnknownCheck, ...]:

@@ -7,10 +7,10 @@ The first variant has all operators. Each further one is looked at for the opera
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.running.brought_about import Finder
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants import FALLBACKS, Family
@@ -33,11 +33,19 @@ class OtherVariant(NamedTuple):
 
 
 class Conditions:
-    """The conditions of a run. families: of the units that have conditions. first: their cases in the first variant."""
+    """The conditions of a run. families: of the units that have conditions. first: their cases in the first variant.
+
+    guards: atoms such that a finding is an info if one of them is false in every case for which it holds.
+    """
 
     def __init__(
-        self, families: Mapping[str, Family], first: Mapping[str, int], others: Sequence[OtherVariant] = ()
+        self,
+        families: Mapping[str, Family],
+        first: Mapping[str, int],
+        others: Sequence[OtherVariant] = (),
+        guards: Set[str] = frozenset(),
     ) -> None:
+        self._guards = guards
         self._families = families
         self._first = first
         self._others = [(Finder(view), cases) for view, cases in others]
@@ -65,7 +73,16 @@ class Conditions:
             positions = frozenset(case for _, those in by_place.values() for case in those)
             notes = [Related(_ALSO, item.span) for item, _ in others if item.span is not None]
             finding = finding._replace(related=(*finding.related, *notes))
+            if finding.severity is not Severity.INFO and all(self._is_left(family, case) for case in positions):
+                finding = finding._replace(severity=Severity.INFO)
             yield _conditional(finding, self._when(family, positions))
+
+    def _is_left(self, family: Family, case: int) -> bool:
+        """True if a guard is false in the case."""
+        if case < 0:
+            return False
+        known = family.cases[case].known
+        return any(known.get(guard) is False for guard in self._guards)
 
     def _when(self, family: Family, cases: frozenset[int]) -> str | None:
         text = self._said.get((id(family), cases))
