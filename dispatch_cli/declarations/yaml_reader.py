@@ -1,16 +1,15 @@
 """YAML to a tree of positioned nodes, event by event.
 
-The parser's events are all that is used of PyYAML: no constructor, no resolver, no recursion. So nothing in a file can
-make an object, and nothing in it can be deeper than the stack of this module.
+The parser's events are all that is used of PyYAML: no constructor, no resolver. So nothing in a file can make an
+object, and how deep lists and mappings nest is bounded here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.source import place_behind
@@ -24,6 +23,11 @@ MAX_DEPTH = 64
 _QUOTE = "while scanning a quoted scalar"
 _BRACKETS = ("while parsing a flow sequence", "while parsing a flow mapping")
 _CODE = "yaml-syntax"
+_HINTS = {
+    "mapping values are not allowed": "quote a string that contains ': ', and check the indentation",
+    "cannot start any token": "quote a string that begins with this character",
+}
+"""Hints for the words of PyYAML's errors."""
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 _NOT_YAML = re.compile(r"^(?:(<{7}|\|{7}|={7}|>{7})(?= |$)|%TAG)", re.MULTILINE)
@@ -36,65 +40,43 @@ def explain(problems: Problems, error: Any) -> None:
     """Note the problem that *error*, a ``yaml.YAMLError``, is about."""
     problem = str(getattr(error, "problem", None) or error)
     context = str(getattr(error, "context", None) or "")
-    place = (
-        _marked_place(getattr(error, "problem_mark", None))
-        or _marked_place(getattr(error, "context_mark", None))
-        or Place(1, 1)
-    )
-    start = _marked_place(getattr(error, "context_mark", None)) or place
+    at, began = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    place = _marked_place(at or began)
+    start = place if began is None else _marked_place(began)
     line = problems.source.line(place.line)
     at_end = place.line >= len(problems.source.lines) and not line[place.column - 1 :].strip()
     if context == _QUOTE and "end of stream" in problem:
         problems.add(_CODE, "the string that starts here has no closing quote", start)
-        return
-    if context in _BRACKETS and at_end:
+    elif context in _BRACKETS and at_end:
         problems.add(_CODE, "the bracket that opens here is never closed", start)
-        return
-    if line[place.column - 1 : place.column] == "\t" and "cannot start any token" in problem:
+    elif line[place.column - 1 : place.column] == "\t" and "cannot start any token" in problem:
         problems.add(_CODE, "a tab cannot indent YAML", place, "indent with spaces")
-        return
-    if "maximum nesting depth" in problem:  # libyaml 0.2.6 looks ahead
+    elif "maximum nesting depth" in problem:  # libyaml 0.2.6 looks ahead
         problems.add("too-deep", f"lists and mappings are nested more than {MAX_DEPTH} deep", place)
-        return
-    message = f"{context}, {problem}" if context else problem
-    problems.add(_CODE, f"this is not valid YAML: {message}", place, _hint(problem))
+    else:
+        message = f"{context}, {problem}" if context else problem
+        hint = next((hint for words, hint in _HINTS.items() if words in problem), None)
+        problems.add(_CODE, f"this is not valid YAML: {message}", place, hint)
 
 
-def _hint(problem: str) -> str | None:
-    if "mapping values are not allowed" in problem:
-        return "quote a string that contains ': ', and check the indentation"
-    if "cannot start any token" in problem:
-        return "quote a string that begins with this character"
-    return None
+def _marked_place(mark: Any) -> Place:
+    """The place of a mark; the start of the file where there is none."""
+    return Place(1, 1) if mark is None else Place(mark.line + 1, mark.column + 1)
 
 
-def _marked_place(mark: Any) -> Place | None:
-    return Place(mark.line + 1, mark.column + 1) if mark is not None else None
-
-
-class EventParser(Protocol):
-    """The part of PyYAML's parsers that is used."""
-
-    def get_event(self) -> Any:
-        """The next event, or None at the end."""
-
-
-def make_parser(text: str) -> EventParser:
+def make_parser(text: str) -> Any:
     """PyYAML's C parser where PyYAML has it, else the one written in Python, whose constructor is not used."""
-    parser: EventParser
     try:
         from yaml._yaml import CParser
     except ImportError:
         from yaml import SafeLoader
 
-        parser = SafeLoader(text)
-    else:
-        parser = CParser(text)
-    return parser
+        return SafeLoader(text)
+    return CParser(text)
 
 
 def parse(problems: Problems) -> Node | None:
-    """The tree of a file; problems go to *report*. None when there is no tree to go on with."""
+    """The tree of a file; None, noting why, when there is no tree to go on with."""
     from yaml import YAMLError
 
     text = problems.source.text
@@ -118,18 +100,11 @@ def _is_fit(problems: Problems) -> bool:
     """Look for what is better said before the parser stumbles over it."""
     text = problems.source.text
     if (match := _UNPRINTABLE.search(text)) is not None:
-        problems.add(
-            "control-character",
-            f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow",
-            _place(text, match.start()),
-        )
+        message = f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow"
+        problems.add("control-character", message, _place(text, match.start()))
     elif (match := _NOT_YAML.search(text)) is not None and match[1] is not None:
-        problems.add(
-            "merge-conflict",
-            f"the file contains a merge conflict: {match[1]}",
-            _place(text, match.start()),
-            "resolve the conflict and remove its markers",
-        )
+        message, hint = f"the file contains a merge conflict: {match[1]}", "resolve the conflict and remove its markers"
+        problems.add("merge-conflict", message, _place(text, match.start()), hint)
     elif match is not None:
         problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, match.start()))
     return not problems
@@ -148,60 +123,42 @@ class _Stop(Exception):
     """The file is beyond a limit; the problem is noted."""
 
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that is being read.
-
-    before: how many nodes there were before it. around: the nodes of what it is in, which it is added to at its end.
-    """
-
-    is_mapping: bool
-    anchor: str | None
-    line: int
-    column: int
-    before: int
-    around: list[Node]
-
-
 class _Builder:
-    """Builds the tree of one file out of the parser's events, with a stack of its own. nodes: things, so far.
+    """Builds the tree of one file out of the parser's events. nodes: things, so far."""
 
-    The nodes of a mapping are its keys and values in turn.
-    """
+    def __init__(self, problems: Problems, parser: Any) -> None:
+        from yaml import events
 
-    def __init__(self, problems: Problems, parser: EventParser) -> None:
         self._problems = problems
-        self._parser = parser
-        self._stack: list[_Open] = []
-        self._anchors: dict[str, tuple[Node, int]] = {}
-        self.nodes = 0
+        self._get_event = parser.get_event
+        self._document_start = events.DocumentStartEvent
+        self._readers: dict[type, Callable[[Any], Node]] = {
+            events.ScalarEvent: self._scalar,
+            events.MappingStartEvent: partial(self._collection, Mapping),
+            events.SequenceStartEvent: partial(self._collection, Sequence),
+            events.AliasEvent: self._alias,
+        }
+        self._anchors: dict[str, tuple[Node | None, int]] = {}
         budget = problems.source.budget
         self._most = budget.things - budget.spent
-        self._documents = 0
-        self._items: list[Node] = []
+        self.nodes = 0
+        self._depth = 0
         self._is_usable = True
 
     def build(self) -> Node | None:
         """Read every event of the file. None when it has keys or tags that leave its meaning open."""
-        from yaml import events
+        root: Node | None = None
+        while (event := self._get_event()) is not None:
+            if type(event) in self._readers:
+                root = self._readers[type(event)](event)
+            elif type(event) is self._document_start and root is not None:
+                message = "a second YAML document begins here, but a declaration file has only one"
+                self._stop(
+                    "several-documents", message, _marked_place(event.start_mark), "put it into a file of its own"
+                )
+        return root if self._is_usable else None
 
-        handlers: dict[type, Callable[[Any], None]] = {
-            events.ScalarEvent: self._scalar,
-            events.MappingStartEvent: partial(self._start, True),
-            events.SequenceStartEvent: partial(self._start, False),
-            events.MappingEndEvent: self._end,
-            events.SequenceEndEvent: self._end,
-            events.AliasEvent: self._alias,
-            events.DocumentStartEvent: self._start_document,
-        }
-        get_event = self._parser.get_event
-        while (event := get_event()) is not None:
-            handler = handlers.get(type(event))
-            if handler is not None:
-                handler(event)
-        return self._items[0] if self._items and self._is_usable else None
-
-    def _scalar(self, event: Any) -> None:
+    def _scalar(self, event: Any) -> Scalar:
         mark, text, size = event.start_mark, event.value, 1
         line, column = mark.line + 1, mark.column + 1
         if len(text) >= CHARACTERS or "," in text:
@@ -211,63 +168,58 @@ class _Builder:
         plain = not event.style
         if event.tag is not None:
             plain = False
-            self._check_tag(event, Scalar, line, column)
+            self._check_tag(event, Scalar)
         node = Scalar(text, plain, line, column)
         self.nodes += size
         if self.nodes > self._most:
             self._count(0, node)
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, size)
-        self._items.append(node)
+        return node
 
-    def _start(self, is_mapping: bool, event: Any) -> None:
-        mark = event.start_mark
-        line, column = mark.line + 1, mark.column + 1
-        if len(self._stack) >= MAX_DEPTH:
-            self._stop(
-                "too-deep",
-                f"lists and mappings are nested more than {MAX_DEPTH} deep",
-                Place(line, column),
-            )
+    def _collection(self, kind: type[Mapping] | type[Sequence], event: Any) -> Node:
+        """A list or mapping, up to its end: no reader is for the event there."""
+        place, before = _marked_place(event.start_mark), self.nodes
+        if self._depth >= MAX_DEPTH:
+            self._stop("too-deep", f"lists and mappings are nested more than {MAX_DEPTH} deep", place)
         if event.tag is not None:
-            self._check_tag(event, Mapping if is_mapping else Sequence, line, column)
-        self._stack.append(_Open(is_mapping, event.anchor, line, column, self.nodes, self._items))
-        self._items = []
-        self._count(1, Place(line, column))
+            self._check_tag(event, kind)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (None, 0)
+        self._count(1, place)
+        self._depth += 1
+        items: list[Node] = []
+        get_event, readers = self._get_event, self._readers
+        while (reader := readers.get(type(inner := get_event()))) is not None:
+            items.append(reader(inner))
+        self._depth -= 1
+        node = Sequence(tuple(items), *place) if kind is Sequence else Mapping(self._pairs(items), *place)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (node, self.nodes - before)
+        return node
 
-    def _end(self, _event: Any) -> None:
-        done, items = self._stack.pop(), self._items
-        node: Node
-        if done.is_mapping:
-            pairs = [(key, value) for key, value in zip(items[::2], items[1::2], strict=True) if self._is_key(key)]
-            node = Mapping(self._unique(pairs), done.line, done.column)
-        else:
-            node = Sequence(tuple(items), done.line, done.column)
-        if done.anchor is not None:
-            self._anchors[done.anchor] = (node, self.nodes - done.before)
-        self._items = done.around
-        self._items.append(node)
-
-    def _alias(self, event: Any) -> None:
-        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
-        name = event.anchor
-        if any(opened.anchor == name for opened in self._stack):
-            self._stop("yaml-alias", f"the alias *{name} contains itself", place)
+    def _alias(self, event: Any) -> Node:
+        place, name = _marked_place(event.start_mark), event.anchor
         if name not in self._anchors:
             self._stop("yaml-alias", f"the alias *{name} has no anchor &{name} before it", place)
         node, size = self._anchors[name]
+        if node is None:
+            self._stop("yaml-alias", f"the alias *{name} contains itself", place)
         self._count(size, place)
-        self._items.append(node)
+        return node
 
-    def _start_document(self, event: Any) -> None:
-        self._documents += 1
-        if self._documents > 1:
-            self._stop(
-                "several-documents",
-                "a second YAML document begins here, but a declaration file has only one",
-                Place(event.start_mark.line + 1, event.start_mark.column + 1),
-                "put it into a file of its own",
-            )
+    def _pairs(self, items: list[Node]) -> tuple[tuple[Scalar, Node], ...]:
+        """The pairs of a mapping with these keys and values in turn; each key counts once."""
+        first: dict[str, tuple[Scalar, Node]] = {}
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            if not self._is_key(key):
+                continue
+            pair = (key, value)
+            kept = first.setdefault(key.text, pair)
+            if kept is not pair:
+                related = (Related("it is first written here", self._problems.span(kept[0])),)
+                self._problems.add("duplicate-key", f"{quoted(key.text)} is written twice", key, related=related)
+        return tuple(first.values())
 
     def _is_key(self, key: Node) -> TypeGuard[Scalar]:
         """True if a node can be a key; noted where not."""
@@ -280,31 +232,16 @@ class _Builder:
         elif not key.text:
             self._problems.add("key-not-text", "the field name before the colon is missing", key)
         else:
-            self._problems.add(
-                "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for a whole value instead"
-            )
+            hint = "use an alias for a whole value instead"
+            self._problems.add("yaml-merge-key", "merge keys (<<) are not supported", key, hint)
         return False
 
-    def _unique(self, pairs: list[tuple[Scalar, Node]]) -> tuple[tuple[Scalar, Node], ...]:
-        if len({key.text for key, _ in pairs}) == len(pairs):
-            return tuple(pairs)
-        first: dict[str, tuple[Scalar, Node]] = {}
-        for pair in pairs:
-            key = pair[0]
-            kept = first.setdefault(key.text, pair)
-            if kept is not pair:
-                related = (Related("it is first written here", self._problems.span(kept[0])),)
-                self._problems.add("duplicate-key", f"{quoted(key.text)} is written twice", key, related=related)
-        return tuple(first.values())
-
-    def _check_tag(self, event: Any, kind: type[Node], line: int, column: int) -> None:
+    def _check_tag(self, event: Any, kind: type[Node]) -> None:
         tag = event.tag
         if tag not in ("!", f"tag:yaml.org,2002:{_TAGS[kind]}"):
             self._is_usable = False
-            shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self._problems.add(
-                "yaml-tag", f"the YAML tag {quoted(shown)} is not supported", Place(line, column), "remove it"
-            )
+            message = f"the YAML tag {quoted(tag.replace('tag:yaml.org,2002:', '!!'))} is not supported"
+            self._problems.add("yaml-tag", message, _marked_place(event.start_mark), "remove it")
 
     def _count(self, nodes: int, at: Node | Place) -> None:
         self.nodes += nodes
@@ -312,6 +249,6 @@ class _Builder:
             over = self._problems.source.budget.over()
             self._stop("too-large", over.message, at, over.hint)
 
-    def _stop(self, code: str, message: str, at: Node | Place, hint: str | None = None) -> None:
+    def _stop(self, code: str, message: str, at: Node | Place, hint: str | None = None) -> NoReturn:
         self._problems.add(code, message, at, hint)
         raise _Stop
