@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Mapping as AnyMapping
 from typing import TYPE_CHECKING
 
-from dispatch_cli.declarations.formats.format_types import Record, Type
-from dispatch_cli.declarations.formats.kernel_format import FALLTHROUGH
-from dispatch_cli.declarations.formats.operator_format import PYTORCHS_WORDS
+from dispatch_cli.declarations.formats.format_types import FALLTHROUGH, Record, Type
 from dispatch_cli.declarations.problems import MAX_PROBLEMS, Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.span import Span
@@ -20,14 +19,76 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-Values = dict[str, Node | None]
-"""The fields of a mapping that are written there; None for one whose value is of the wrong type, which is noted."""
 AT, WHEN = "at", "when"
 _TRUE = ("true", "yes", "on")
 MAX_CONDITION = 2_000
 """Characters of the text of one condition."""
 _PLACE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::([1-9][0-9]{0,8}))?", re.S)
 _HINT = "write it as FILE:LINE or FILE:LINE:COLUMN"
+PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
+    "abstract_impl": ("fake",),
+    "autograd": ("backward",),
+    "batching_rule": ("vmap",),
+    "define": ("func",),
+    "device_types": ("kernels",),
+    "impl": ("kernels", "dispatch"),
+    "impl_abstract": ("fake",),
+    "meta": ("fake",),
+    "mutable_args": ("mutates_args",),
+    "py_impl": ("python_dispatch",),
+    "register_autocast": ("autocast",),
+    "register_autograd": ("backward",),
+    "register_fake": ("fake",),
+    "register_kernel": ("kernels",),
+    "register_vmap": ("vmap",),
+}
+"""Fields that a name of PyTorch's may mean where the name is another one here, for hints."""
+
+
+class Values(dict[str, "Node | None"]):
+    """The fields of a mapping that are written there; None for one whose value is of the wrong type, which is noted.
+
+    node: the mapping, or the text that stands for it.
+    """
+
+    __slots__ = ("node", "problems")
+
+    def __init__(self, problems: Problems, node: Node) -> None:
+        self.problems = problems
+        self.node = node
+
+    def text(self, name: str, words: str = "a string", instead: str | None = None) -> str | None:
+        """The text of a field, as `text_of` reads it."""
+        node = self.get(name)
+        return None if node is None else text_of(self.problems, node, words, instead)
+
+    def texts(self, name: str, words: str = "a string") -> tuple[str, ...]:
+        """The texts of a field that takes one, or a list of them; where something else is, *words* were expected."""
+        texts = (text_of(self.problems, item) for item in self.scalars(name, words))
+        return tuple(text for text in texts if text is not None)
+
+    def scalars(self, name: str, words: str = "a string") -> Iterator[Scalar]:
+        """The nodes of these texts."""
+        return scalars(self.problems, self.get(name), words)
+
+    def flag(self, name: str) -> bool | None:
+        """The value of a boolean field; None when it is not written."""
+        node = self.get(name)
+        return node.text == "true" if type(node) is Scalar else None
+
+    def place(self, name: str = AT) -> Span | None:
+        """The place that a field names; None, noting why, where it names none."""
+        return read_place(self.problems, self.get(name))
+
+
+def pairs_of(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
+    """The pairs of a mapping; none of anything else."""
+    return node.pairs if type(node) is Mapping else ()
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list, or the one value that is not in a list."""
+    return node.items if type(node) is Sequence else () if node is None else (node,)
 
 
 def read_record(problems: Problems, node: Node, record: Record) -> Values | None:
@@ -35,7 +96,7 @@ def read_record(problems: Problems, node: Node, record: Record) -> Values | None
     if type(node) is not Mapping:
         expect(problems, node, f"a mapping with the fields of {record.words}")
         return None
-    values: Values = {}
+    values = Values(problems, node)
     unknown: list[Scalar] = []
     by_name = record.by_name
     for key, value in node.pairs:
@@ -47,9 +108,9 @@ def read_record(problems: Problems, node: Node, record: Record) -> Values | None
             values[name] = value if fits(problems, value, field.type) else None
     if unknown:
         _note_unknown(problems, unknown, record)
-    _note_missing(problems, node, values, unknown, record)
+    _note_missing(values, unknown, record)
     if not record.bound.isdisjoint(values):
-        _leave_out_misplaced(problems, values, record)
+        _leave_out_misplaced(values, record)
     return values
 
 
@@ -63,32 +124,35 @@ def read_named(problems: Problems, node: Node, record: Record, words: str) -> Va
     if not node.text:
         expect(problems, node, words)
         return None
+    values = Values(problems, node)
     if node.text == FALLTHROUGH and node.plain and FALLTHROUGH in record.by_name:
-        return {FALLTHROUGH: node._replace(text="true")}
-    return {"kernel": node}
+        values[FALLTHROUGH] = node._replace(text="true")
+    else:
+        values["kernel"] = node
+    return values
 
 
-def read_records(problems: Problems, section: Node, record: Record) -> Iterator[tuple[Node, Values]]:
-    """The mappings of a list, and the fields of each; those that are none are noted."""
+def read_records(problems: Problems, section: Node | None, record: Record) -> Iterator[Values]:
+    """The fields of each mapping of a list; what is none is noted."""
     for node in section.items if type(section) is Sequence else ():
         if (values := read_record(problems, node, record)) is not None:
-            yield node, values
+            yield values
 
 
-def _leave_out_misplaced(problems: Problems, values: Values, record: Record) -> None:
+def _leave_out_misplaced(values: Values, record: Record) -> None:
     """Note the fields that others rule out, and leave out their values."""
     for name in record.bound.intersection(values):
         field, node = record.by_name[name], values[name]
-        other = next((other for other in field.excludes if other in values), None)
         if node is None:
             continue
+        other = next((other for other in field.excludes if other in values), None)
         if other is not None:
-            problems.add("bad-value", f"{record.words} with the field {other!r} has no field {name!r}", node)
+            message = f"{record.words} with the field {other!r} has no field {name!r}"
         elif field.needs and values.keys().isdisjoint(field.needs):
-            needed = " or ".join(map(repr, field.needs))
-            problems.add("bad-value", f"{name!r} is only for {record.words} with the field {needed}", node)
+            message = f"{name!r} is only for {record.words} with the field {' or '.join(map(repr, field.needs))}"
         else:
             continue
+        values.problems.add("bad-value", message, node)
         values[name] = None
 
 
@@ -102,15 +166,16 @@ def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> 
         problems.add("unknown-field", f"{record.words} has no field {quoted(key.text)}", key, hint)
 
 
-def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: list[Scalar], record: Record) -> None:
+def _note_missing(values: Values, unknown: list[Scalar], record: Record) -> None:
     for field in record.required:
         if field.name not in values and not _is_misspelt((field.name,), unknown, record):
             hint = f"write {field.name}: {field.type.choices[0]}" if len(field.type.choices) == 1 else None
-            problems.add("missing-field", f"{record.words} needs the field {field.name!r}", node, hint)
+            message = f"{record.words} needs the field {field.name!r}"
+            values.problems.add("missing-field", message, values.node, hint)
     one_of = record.one_of
-    if one_of and not any(name in values for name in one_of) and not _is_misspelt(one_of, unknown, record):
-        names = ", ".join(repr(name) for name in one_of)
-        problems.add("missing-field", f"{record.words} needs one of the fields {names}", node)
+    if one_of and values.keys().isdisjoint(one_of) and not _is_misspelt(one_of, unknown, record):
+        message = f"{record.words} needs one of the fields {', '.join(map(repr, one_of))}"
+        values.problems.add("missing-field", message, values.node)
 
 
 def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) -> bool:
@@ -151,11 +216,11 @@ def fits(problems: Problems, node: Node, kind: Type) -> bool:
 
 
 def scalars(problems: Problems, node: Node | None, words: str = "a string") -> Iterator[Scalar]:
-    """The texts of a field that takes one, or a list of them; where something else is, *words* were expected."""
-    for item in node.items if type(node) is Sequence else (node,):
+    """The texts of a value that is one, or a list of them; where something else is, *words* were expected."""
+    for item in items_of(node):
         if type(item) is Scalar and item.text:
             yield item
-        elif item is not None:
+        else:
             expect(problems, item, words)
 
 
@@ -183,13 +248,6 @@ def text_of(problems: Problems, node: Node | None, words: str = "a string", inst
     return word_of(problems, node)
 
 
-def texts_of(problems: Problems, node: Node | None) -> Iterator[str]:
-    """The texts of a field that takes one, or a list of them, as of `text_of`."""
-    for item in scalars(problems, node):
-        if (text := text_of(problems, item)) is not None:
-            yield text
-
-
 def word_of(problems: Problems, node: Node | None) -> str | None:
     """The text as of `text_of`, where nothing but a text makes sense, as in the name of a field."""
     if type(node) is not Scalar:
@@ -213,11 +271,6 @@ def control_character(text: str) -> str | None:
     """The first character that the text of a file cannot have."""
     match = None if text.isprintable() else _CONTROL.search(text)
     return None if match is None else match[0]
-
-
-def is_true(node: Node | None) -> bool | None:
-    """The value of a boolean field; None when it is not written."""
-    return node.text == "true" if type(node) is Scalar else None
 
 
 def read_place(problems: Problems, node: Node | None) -> Span | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dispatch_cli import bases, universes
 from dispatch_cli.declarations import source
-from dispatch_cli.declarations.fields import is_true, read_record, scalars, word_of
+from dispatch_cli.declarations.fields import Values, read_record, scalars, word_of
 from dispatch_cli.declarations.formats.file_format import FILE, VERSION
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
@@ -75,15 +75,15 @@ def read_header(problems: Problems, root: Node) -> Header:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
         problems.add("wrong-type", message, root)
         return NO_HEADER
-    values = read_record(problems, root, FILE) or {}
+    values = read_record(problems, root, FILE) or Values(problems, root)
     sections = tuple((name, value) for name, value in values.items() if value is not None)
     by = Registrant.USER
-    if is_true(values.get("snapshot")):
-        by = Registrant.PYTORCH if is_true(values.get("pytorch")) else Registrant.UNKNOWN
+    if values.flag("snapshot"):
+        by = Registrant.PYTORCH if values.flag("pytorch") else Registrant.UNKNOWN
     notes: list[NameNote] = []
     extends = _extensions(problems, values.get("extends"), notes)
     universe = _universe(problems, values.get("universe"), notes)
-    extracted = is_true(values.get("extracted")) is True
+    extracted = values.flag("extracted") is True
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
     return Header(universe, by, extends, sections, named, extracted, tuple(notes))

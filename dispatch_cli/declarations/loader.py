@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
-from dispatch_cli.declarations.formats.operator_format import MAKERS
+from dispatch_cli.declarations.formats.format_types import MAKERS
 from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
@@ -227,6 +227,7 @@ class _Loader:
         universe = self._named(self._universe())
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         known = ReadSoFar()
+        extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
         contexts = [
             FileContext(
                 file.problems,
@@ -236,9 +237,10 @@ class _Loader:
                 file.header.by,
                 file.header.extracted,
                 file.through,
-                file.identity not in named,
+                inherited=file.identity not in named,
+                extended=position < extended,
             )
-            for file in self._history
+            for position, file in enumerate(self._history)
         ]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
@@ -274,48 +276,26 @@ class _Loader:
 
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
-    def _extended(self, named: frozenset[str]) -> int:
-        """Number of files in the history before the first one that the user named."""
-        return sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
-
     def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
-        extended = self._extended(named)
+        before, known = self._continued.steps, contexts[0].known if contexts else ReadSoFar()
+        inherited = (
+            step
+            for context in contexts
+            for step in context.steps
+            if context.extended or _by(step, context) is Registrant.PYTORCH
+        )
+        beside: dict[str, Any] = {field: tuple(entries) for field, entries in vars(known.contents).items()}
         return Declarations(
             universe=universe,
             universe_file=self._universe_file,
-            core_fallbacks=all(context.core_fallbacks for context in contexts),
+            core_fallbacks=known.core_fallbacks,
             bases=tuple(self._bases),
-            steps=(*self._continued.steps, *(step for context in contexts for step in context.steps)),
-            inherited_steps=(
-                *self._continued.steps,
-                *(
-                    step
-                    for position, context in enumerate(contexts)
-                    for step in context.steps
-                    if position < extended or _by(step, context) is Registrant.PYTORCH
-                ),
-            ),
-            python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
-            higher_order_operators=tuple(
-                operator._replace(is_own=operator.is_own and position >= extended)
-                for position, context in enumerate(contexts)
-                for operator in context.higher_order_operators
-            ),
-            modes=tuple(mode for context in contexts for mode in context.modes),
-            fake_rules=tuple(rules for context in contexts for rules in context.fake_rules),
-            guards=tuple(guard for context in contexts for guard in context.guards),
-            promises=tuple(promise for context in contexts for promise in context.promises),
-            suppressions=tuple(
-                suppression._replace(inherited=context.inherited)
-                for context in contexts
-                for suppression in context.suppressions
-            ),
+            steps=(*before, *(step for context in contexts for step in context.steps)),
+            inherited_steps=(*before, *inherited),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
-            functions=tuple(function for context in contexts for function in context.functions),
-            undecided=tuple(statement for context in contexts for statement in context.undecided),
-            unread=tuple(part for context in contexts for part in context.unread),
             notes=(*self._notes, *(note for file in self._history for note in file.header.notes)),
+            **beside,
         )
 
     def _read(self, name: str, identity: str, project: str | None) -> _File:
@@ -464,9 +444,9 @@ def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
 
 
 def _read_imported(context: FileContext, node: Node) -> None:
-    values = read_record(context.problems, node, IMPORTED) or {}
+    values = read_record(context.problems, node, IMPORTED)
     by, context.by = context.by, Registrant.USER
-    for name, value in values.items():
+    for name, value in () if values is None else values.items():
         if value is not None:
             _read_section(context, name, value)
     context.by = by
@@ -504,7 +484,8 @@ _GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 
 
 def _read_sections(file: _File, context: FileContext) -> None:
-    sections = file.header.sections
+    sections, contents = file.header.sections, context.contents
+    unread, suppressions = len(contents.unread), len(contents.suppressions)
     try:
         for name, node in sections:
             if file.only_guards and name not in _OF_GUARDS:
@@ -514,13 +495,15 @@ def _read_sections(file: _File, context: FileContext) -> None:
         if source.COMMENT_MARK in file.problems.source.text:
             from dispatch_cli.declarations.sections.suppressions import read_comments
 
-            context.suppressions += read_comments(file.problems, (node for _, node in sections))
+            contents.suppressions += read_comments(file.problems, (node for _, node in sections))
         if context.extracted:
             from dispatch_cli.declarations.sections.suppressions import read_source_comments
 
-            context.suppressions += read_source_comments(file.problems, context.steps, context.unread)
+            contents.suppressions += read_source_comments(file.problems, context.steps, contents.unread[unread:])
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)
+    own = [suppression._replace(inherited=context.inherited) for suppression in contents.suppressions[suppressions:]]
+    contents.suppressions[suppressions:] = own
     if file.header.is_snapshot:
         context.steps.append(Settle(_operators(context.steps)))
 

@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dispatch_cli import bases
-from dispatch_cli.declarations.fields import (
-    Values,
-    fits,
-    is_true,
-    parts,
-    read_record,
-    read_records,
-    scalars,
-    text_of,
-    texts_of,
-)
+from dispatch_cli.declarations.fields import Values, fits, pairs_of, parts, read_record, read_records, text_of
 from dispatch_cli.declarations.formats.file_format import SUPPORT
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
@@ -38,7 +28,7 @@ from dispatch_cli.declarations.project import NO_BASE, TABLE, within
 from dispatch_cli.declarations.sections.suppressions import read_selectors
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
 from dispatch_cli.declarations.toml_reader import read_table
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar
+from dispatch_cli.declarations.tree import Scalar
 from dispatch_cli.files import paths
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import Budget
@@ -123,145 +113,124 @@ def read_project(
     of checks; None takes them all. only: the fields to read, without a look at the others; none for all.
     Errors: InputError, for everything that is not a setting.
     """
-    project = _Project(path, allow_outside)
-    values = project.values(only)
-    select, severest = values.get("select"), text_of(project.problems, values.get("fail-on"))
+    project = within(str(path), allow_outside)
+    problems, table = read_table(_source(str(path), project), TABLE)
+    if only and table is not None:
+        table = table._replace(pairs=tuple(pair for pair in table.pairs if pair[0].text in only))
+    values = None if table is None else read_record(problems, table, PROJECT)
+    if values is None:
+        raise InputError(problems.problems)
+    select, severest, promises = values.get("select"), values.text("fail-on"), values.get(SUPPORT.name)
+    # This file, where it promises something: it is read as a file of guards, when its keys are known.
+    promising = () if promises is None else (Named(str(path), problems.span(promises)),)
     settings = CheckSettings(
-        select=None if select is None else read_selectors(project.problems, select),
-        ignore=read_selectors(project.problems, values.get("ignore")),
-        severities=tuple(project.severities(values.get("severity"))),
+        select=None if select is None else read_selectors(problems, select),
+        ignore=read_selectors(problems, values.get("ignore")),
+        severities=tuple(_severities(values)),
         fail_on=None if severest is None else Severity(severest),
-        baseline=next(project.files(values.get("baseline")), None),
-        guards=(*project.files(values.get("guards")), *project.promising(values.get(SUPPORT.name))),
-        privateuse1=project.named(values.get("privateuse1")),
-        base=project.base(values.get("base")),
-        extract=project.extract(values.get("extract")),
+        baseline=next(_files(values, "baseline", project), None),
+        guards=(*_files(values, "guards", project), *promising),
+        privateuse1=_named(values, "privateuse1"),
+        base=_base(values),
+        extract=_extract(values, project),
     )
-    if complaint is not None:
-        for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
-            project.complain(selector, complaint)
-    project.refuse()
+    for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
+        problem = None if complaint is None else complaint(selector)
+        if problem is not None and selector.span is not None:
+            problems.add("unknown-check", problem[0], Place(selector.span.line, selector.span.column), problem[1])
+    if problems:
+        raise InputError(problems.problems)
     return settings
 
 
-class _Project:
-    """A project file that is read, and its problems. Errors: InputError where it cannot be read."""
+def _source(name: str, project: str | None) -> Source:
+    """The text of a project file. Errors: InputError."""
+    try:
+        text = read_plain(name, MAX_PROJECT_BYTES, project).decode("utf-8")
+    except SourceError as error:
+        raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
+    except UnicodeDecodeError:
+        raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
+    source = Source(name, text, Budget(len(text)))
+    read_files.keep_lines(name, len(text), lambda: source.lines)
+    return source
 
-    def __init__(self, path: Path, allow_outside: bool) -> None:
-        name = str(path)
-        self._folder = paths.folder_of(name)
-        self._within = within(name, allow_outside)
+
+def _files(values: Values, field: str, project: str | None) -> Iterator[Named]:
+    """The files of a field, as they can be opened from here."""
+    problems = values.problems
+    for item in values.scalars(field):
+        text = text_of(problems, item)
+        if text is None:
+            continue
+        path = str(Path(paths.join(paths.folder_of(problems.source.file), text)))
         try:
-            text = read_plain(name, MAX_PROJECT_BYTES, self._within).decode("utf-8")
+            check_inside(path, project)
         except SourceError as error:
-            raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
-        except UnicodeDecodeError:
-            raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
-        self.problems, self._table = read_table(Source(name, text, Budget(len(text))), TABLE)
-        source = self.problems.source
-        read_files.keep_lines(name, len(text), lambda: source.lines)
+            problems.add(error.code, error.message, item, error.hint)
+        else:
+            yield Named(path, problems.span(item))
 
-    def values(self, fields: tuple[str, ...]) -> Values:
-        """The settings of these fields; of all where there are none."""
-        self.refuse()
-        table = self._table
-        if table is None or not table.pairs:
-            return {}
-        if fields:
-            table = table._replace(pairs=tuple(pair for pair in table.pairs if pair[0].text in fields))
-        return read_record(self.problems, table, PROJECT) or {}
 
-    def refuse(self) -> None:
-        """Raise the problems so far."""
-        if self.problems:
-            raise InputError(self.problems.problems)
+def _severities(values: Values) -> Iterator[tuple[Selector, Severity]]:
+    """The severity of each check that the field names."""
+    for key, value in pairs_of(values.get("severity")):
+        if fits(values.problems, value, _A_SEVERITY) and type(value) is Scalar:
+            yield Selector(key.text, values.problems.span(key)), Severity(value.text)
 
-    def complain(self, selector: Selector, complaint: Complaint) -> None:
-        """Note what is wrong with the name of a check."""
-        problem = complaint(selector)
-        if problem is not None and selector.span is not None:
-            message, hint = problem
-            self.problems.add("unknown-check", message, Place(selector.span.line, selector.span.column), hint)
 
-    def files(self, node: Node | None) -> Iterator[Named]:
-        """The files of a field, as they can be opened from here."""
-        for item in scalars(self.problems, node):
-            text = text_of(self.problems, item)
-            if text is None:
-                continue
-            path = str(Path(paths.join(self._folder, text)))
-            try:
-                check_inside(path, self._within)
-            except SourceError as error:
-                self.problems.add(error.code, error.message, item, error.hint)
-            else:
-                yield Named(path, self.problems.span(item))
+def _named(values: Values, field: str) -> Named | None:
+    text, node = values.text(field), values.get(field)
+    return None if text is None or node is None else Named(text, values.problems.span(node))
 
-    def severities(self, node: Node | None) -> Iterator[tuple[Selector, Severity]]:
-        """The severity of each check that a field names."""
-        for key, value in node.pairs if type(node) is Mapping else ():
-            if fits(self.problems, value, _A_SEVERITY) and type(value) is Scalar:
-                yield Selector(key.text, self.problems.span(key)), Severity(value.text)
 
-    def promising(self, node: Node | None) -> Iterator[Named]:
-        """This file, where it promises something: it is read as a file of guards, when its keys are known."""
-        if node is not None:
-            yield Named(self.problems.source.file, self.problems.span(node))
-
-    def named(self, node: Node | None) -> Named | None:
-        """The text of a field."""
-        text = text_of(self.problems, node)
-        return None if text is None or node is None else Named(text, self.problems.span(node))
-
-    def base(self, node: Node | None) -> Named | None:
-        """The embedded state that a field names; None, noting it, where it names none."""
-        base = self.named(node)
-        if base is None or node is None:
-            return None
-        name = bases.resolve(base.text).name
-        if name in (*bases.names(), NO_BASE):
-            return base._replace(text=name)
-        hint = suggested_version(base.text, bases.names()) or f"the states are {', '.join(bases.names())}; or {NO_BASE}"
-        self.problems.add("unknown-state", f"base names no embedded state: {quoted(base.text)}", node, hint)
+def _base(values: Values) -> Named | None:
+    """The embedded state to start from; None, noting it, where the field names none."""
+    base, node = _named(values, "base"), values.get("base")
+    if base is None or node is None:
         return None
+    name = bases.resolve(base.text).name
+    if name in (*bases.names(), NO_BASE):
+        return base._replace(text=name)
+    hint = suggested_version(base.text, bases.names()) or f"the states are {', '.join(bases.names())}; or {NO_BASE}"
+    values.problems.add("unknown-state", f"base names no embedded state: {quoted(base.text)}", node, hint)
+    return None
 
-    def extract(self, node: Node | None) -> SourceSettings:
-        """The settings for reading sources."""
-        values = None if node is None else read_record(self.problems, node, _EXTRACT)
-        if values is None:
-            return NO_SOURCE_SETTINGS
-        backends = values.get("codegen-backends")
-        listed = [part for text in texts_of(self.problems, backends) for part, _ in parts(text)]
-        files = values.get("files")
-        return SourceSettings(
-            every=self._file_settings(values),
-            files=() if files is None else tuple(self._of_files(files)),
-            include=tuple(paths.normal(file.text) for file in self.files(values.get("include"))),
-            exclude=tuple(texts_of(self.problems, values.get("exclude"))),
-            codegen_backends=None if backends is None else tuple(filter(None, listed)),
-            derivatives=next((paths.normal(file.text) for file in self.files(values.get("derivatives"))), None),
-            folder=paths.absolute(self._folder),
-            tests=is_true(values.get("tests")),
-        )
 
-    def _of_files(self, node: Node) -> Iterator[FileSettings]:
-        for _, values in read_records(self.problems, node, _FILES):
-            yield self._file_settings(values)
+def _extract(settings: Values, project: str | None) -> SourceSettings:
+    """The settings for reading sources."""
+    node = settings.get("extract")
+    values = None if node is None else read_record(settings.problems, node, _EXTRACT)
+    if values is None:
+        return NO_SOURCE_SETTINGS
+    backends = [part for text in values.texts("codegen-backends") for part, _ in parts(text) if part]
+    return SourceSettings(
+        every=_file_settings(values),
+        files=tuple(map(_file_settings, read_records(values.problems, values.get("files"), _FILES))),
+        include=tuple(paths.normal(file.text) for file in _files(values, "include", project)),
+        exclude=values.texts("exclude"),
+        codegen_backends=None if values.get("codegen-backends") is None else tuple(backends),
+        derivatives=next((paths.normal(file.text) for file in _files(values, "derivatives", project)), None),
+        folder=paths.absolute(paths.folder_of(values.problems.source.file)),
+        tests=values.flag("tests"),
+    )
 
-    def _file_settings(self, values: Values) -> FileSettings:
-        return FileSettings(
-            tuple(texts_of(self.problems, values.get("glob"))),
-            tuple(self._each(values, "define", definition)),
-            tuple(self._each(values, "undefine", macro_name)),
-            tuple(self._each(values, "set", assignment)),
-            tuple(self._each(values, "when", parse_condition)),
-        )
 
-    def _each(self, values: Values, field: str, read: Callable[[str], _Value]) -> Iterator[_Value]:
-        for item in scalars(self.problems, values.get(field)):
-            text = text_of(self.problems, item)
-            try:
-                if text is not None:
-                    yield read(text)
-            except ValueError as error:
-                self.problems.add("bad-value", f"{field} has {quoted(text or '')}: {error}", item)
+def _file_settings(values: Values) -> FileSettings:
+    return FileSettings(
+        values.texts("glob"),
+        tuple(_each(values, "define", definition)),
+        tuple(_each(values, "undefine", macro_name)),
+        tuple(_each(values, "set", assignment)),
+        tuple(_each(values, "when", parse_condition)),
+    )
+
+
+def _each(values: Values, field: str, read: Callable[[str], _Value]) -> Iterator[_Value]:
+    for item in values.scalars(field):
+        text = text_of(values.problems, item)
+        try:
+            if text is not None:
+                yield read(text)
+        except ValueError as error:
+            values.problems.add("bad-value", f"{field} has {quoted(text or '')}: {error}", item)

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from dispatch_cli.declarations.formats.file_format import VERSION
-from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
-from dispatch_cli.declarations.formats.operator_format import UNKNOWN
+from dispatch_cli.declarations.formats.format_types import CATCH_ALL, UNKNOWN
 from dispatch_cli.extract.readable import (
     Data,
     called_function_entry,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.api import load_state
-from dispatch_cli.declarations.formats.check_format import GUARD
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.sections.guards import GUARD
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import Context, TensorSpec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.formats.format_types import (
+    A_KERNEL,
     BOOLEAN,
     KEYS,
     NAME,
@@ -16,7 +17,6 @@ from dispatch_cli.declarations.formats.format_types import (
     map_of,
     record,
 )
-from dispatch_cli.declarations.formats.kernel_format import A_KERNEL
 from dispatch_cli.declarations.tree import Mapping, Scalar
 
 VERSION = "1"

@@ -1,27 +1,27 @@
 """The format of declaration files, as one table.
 
-What a field is called, what it takes and what it means is said here and in the modules ``*_format`` and nowhere else:
-reading, the JSON Schema and the reference FORMAT.md all come from this table.
+What a field is called, what it takes and what it means is said in the records of `file_format` and of the sections, and
+nowhere else: reading, the JSON Schema and the reference FORMAT.md all come from them.
 """
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.formats.change_format import CHANGE, REGISTRATION
-from dispatch_cli.declarations.formats.check_format import GUARD, PROMISE, SUPPRESSION
 from dispatch_cli.declarations.formats.file_format import FILE, IMPORTED
-from dispatch_cli.declarations.formats.higher_order_format import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
-from dispatch_cli.declarations.formats.kernel_format import (
+from dispatch_cli.declarations.sections.changes import CHANGE, REGISTRATION
+from dispatch_cli.declarations.sections.guards import GUARD, PROMISE
+from dispatch_cli.declarations.sections.higher_order import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
+from dispatch_cli.declarations.sections.kernels import FAKE_IMPL, FAKE_TENSOR_MODE, KERNEL
+from dispatch_cli.declarations.sections.libraries import DEFINITION, LIBRARY, LIBRARY_KERNEL
+from dispatch_cli.declarations.sections.operators import OPERATOR
+from dispatch_cli.declarations.sections.python_functions import (
     ARGUMENT_USE,
     BODY,
-    FAKE_IMPL,
-    KERNEL,
-    LIBRARY_KERNEL,
     PYTHON_FUNCTION,
     REDISPATCHES,
     WRAPS,
 )
-from dispatch_cli.declarations.formats.operator_format import DEFINITION, FAKE_TENSOR_MODE, LIBRARY, OPERATOR
-from dispatch_cli.declarations.formats.source_format import FUNCTION, NOT_UNDERSTOOD, UNDECIDED
+from dispatch_cli.declarations.sections.suppressions import SUPPRESSION
+from dispatch_cli.declarations.sections.undecided import FUNCTION, NOT_UNDERSTOOD, UNDECIDED
 
 RECORDS = (
     FILE,

@@ -9,6 +9,21 @@ from typing import Any
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 
 BOOLEANS = ("true", "false")
+FALLTHROUGH = "fallthrough"
+CATCH_ALL = "CatchAll"
+"""The word for a registration without a dispatch key."""
+UNKNOWN = "unknown"
+"""The word for a schema that is not known."""
+CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
+MAKERS = (CUSTOM_OP, TRITON_OP)
+"""The fields with the schema of an operator that ``torch.library`` makes."""
+FUNCTIONS = {
+    "kernels": "register_kernel",
+    "backward": "register_autograd",
+    "vmap": "register_vmap",
+    "autocast": "register_autocast",
+}
+"""The functions of ``torch.library`` that register what the fields of an operator say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +149,4 @@ WHEN = Field(
     "other are never loaded together.",
     default="always",
 )
+A_KERNEL = text_or("a kernel name", "kernel")

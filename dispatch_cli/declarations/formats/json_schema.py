@@ -7,8 +7,7 @@ from typing import Any
 from dispatch_cli import universes
 from dispatch_cli.declarations.formats.file_format import FILE
 from dispatch_cli.declarations.formats.format import RECORDS
-from dispatch_cli.declarations.formats.format_types import Field, Record
-from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
+from dispatch_cli.declarations.formats.format_types import CATCH_ALL, Field, Record
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.declarations.fields import Values, read_record, read_records, text_of
-from dispatch_cli.declarations.formats.change_format import CHANGE, MOST_NUMBER, REGISTRATION
-from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
-from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.fields import Values, read_record, read_records
+from dispatch_cli.declarations.formats.format_types import CATCH_ALL, ONE_KEY, TEXT, Field, Record, Type, record
 from dispatch_cli.declarations.sections.context import FileContext, ReadChange, read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
@@ -28,21 +26,80 @@ MOST_SECTIONS = 16
 """Files with changes, each of which looks through all registrations."""
 
 
+_MOST_NUMBER = 1_000_000
+_A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": _MOST_NUMBER})
+_A_REGISTRATION = record("registration", "a registration")
+REGISTRATION = Record(
+    "registration",
+    "a registration",
+    "Names a registration of a file or of the embedded state. `kernel` and `number` are needed only if there are "
+    "several at the key.",
+    (
+        Field("operator", TEXT, "The operator of a kernel, such as `aten::add.Tensor`.", excludes=("fallback",)),
+        Field(
+            "dispatch_key",
+            ONE_KEY,
+            "With `operator`: the key at which the kernel is registered, or `CatchAll`.",
+            needs=("operator",),
+        ),
+        Field(
+            "python_dispatch",
+            ONE_KEY,
+            "With `operator`, instead of `dispatch_key`: the key of a kernel of the Python dispatcher (`py_impl`).",
+            needs=("operator",),
+            excludes=("dispatch_key",),
+        ),
+        Field("fallback", ONE_KEY, "Instead of `operator`: the key of a backend fallback, as it was registered."),
+        Field("kernel", TEXT, "The kernel's name or debug string; `fallthrough` for a fallthrough."),
+        Field("number", _A_NUMBER, "Which of those that fit, in the order in which they were registered."),
+    ),
+    ("operator", "fallback"),
+)
+CHANGE = Record(
+    "change",
+    "a change",
+    "One change of what files and the embedded state register: of kernels, backend fallbacks, and kernels of the "
+    "Python dispatcher, not of definitions and of higher-order operators. Changes are made when all files are read; "
+    "those of a section name registrations as they are before the first of them. `check-invariants` looks at their "
+    "operators as at those that the file registers something for. "
+    "What it finds only with the changes is at the place of the change; for one of a backend fallback, it looks at "
+    "all operators.",
+    (
+        Field("remove", _A_REGISTRATION, "The registration is left out, as if it had never been made."),
+        Field(
+            "move",
+            _A_REGISTRATION,
+            "The registration is made at another time. Registrations of embedded states have no order.",
+            excludes=("remove",),
+        ),
+        Field("before", _A_REGISTRATION, "With `move`: it is made right before this registration.", needs=("move",)),
+        Field(
+            "after",
+            _A_REGISTRATION,
+            "With `move`: it is made right after this registration.",
+            needs=("move",),
+            excludes=("before",),
+        ),
+    ),
+    ("remove", "move"),
+)
+
+
 def read_changes(context: FileContext, section: Node) -> None:
     """Read the section ``changes``; they are made when all files are read."""
-    for node, values in read_records(context.problems, section, CHANGE):
-        if (change := _change(context, node, values)) is not None:
-            context.changes.append(ReadChange(change, node))
+    for values in read_records(context.problems, section, CHANGE):
+        if (change := _change(context, values)) is not None:
+            context.changes.append(ReadChange(change, values.node))
 
 
-def _change(context: FileContext, node: Node, values: Values) -> HistoryChange | None:
+def _change(context: FileContext, values: Values) -> HistoryChange | None:
     names = ("remove", "move", "before", "after")
     removed, moved, before, after = (_registration(context, values.get(name)) for name in names)
     if "move" not in values:
         return None if removed is None else Removal(removed)
     if values.keys().isdisjoint(("before", "after")):
         message = "a registration is moved before another one, or after it: one of 'before' and 'after'"
-        context.problems.add("missing-field", message, node)
+        context.problems.add("missing-field", message, values.node)
     target = before or after
     return None if moved is None or target is None else Reordering(moved, target, before is None)
 
@@ -59,31 +116,25 @@ def _registration(context: FileContext, node: Node | None) -> RegistrationName |
         hint = "definitions are not removed or moved: leave them out of the file that has them"
         problems.add("missing-field", message, node, hint)
         return None
-    operator = read_operator_name(problems, values.get("operator"))
-    key = _key(context, values.get(field), catch_all=field == "dispatch_key")
-    kernel = text_of(problems, values.get("kernel"))
-    number = _number(problems, values.get("number"))
+    operator, at, key = read_operator_name(problems, values.get("operator")), values.get(field), None
+    if type(at) is Scalar:
+        is_catch_all = field == "dispatch_key" and at.text == CATCH_ALL
+        key = CATCH_ALL_KEY if is_catch_all else context.keys.single(problems, at)
+    kernel, number = values.text("kernel"), _number(values)
     if key is None or (operator is None and field != "fallback") or ("number" in values and number is None):
         return None
     return RegistrationName(operator, key, field == "python_dispatch", kernel, number)
 
 
-def _key(context: FileContext, node: Node | None, catch_all: bool) -> str | None:
-    if type(node) is not Scalar:
-        return None
-    if catch_all and node.text == CATCH_ALL:
-        return CATCH_ALL_KEY
-    return context.keys.single(context.problems, node)
-
-
-def _number(problems: Problems, node: Node | None) -> int | None:
+def _number(values: Values) -> int | None:
+    node = values.get("number")
     if type(node) is not Scalar:
         return None
     text = node.text
-    is_short = node.plain and text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_NUMBER))
-    if is_short and 0 < int(text) <= MOST_NUMBER:
+    is_short = node.plain and text.isascii() and text.isdecimal() and len(text) <= len(str(_MOST_NUMBER))
+    if is_short and 0 < int(text) <= _MOST_NUMBER:
         return int(text)
-    problems.add("bad-value", f"expected a number from 1 to {MOST_NUMBER:,}", node)
+    values.problems.add("bad-value", f"expected a number from 1 to {_MOST_NUMBER:,}", node)
     return None
 
 

@@ -60,16 +60,35 @@ class DefinedOperator(NamedTuple):
     custom: bool
 
 
+@dataclass
+class Contents:
+    """Content of all files beside the history; each list is a field of `Declarations`."""
+
+    python_kernels: list[PythonKernel] = field(default_factory=list)
+    higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
+    modes: list[ModeType] = field(default_factory=list)
+    fake_rules: list[DeclaredFakeRules] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
+    suppressions: list[Suppression] = field(default_factory=list)
+    functions: list[RegisteringFunction] = field(default_factory=list)
+    undecided: list[Undecided] = field(default_factory=list)
+    unread: list[UnreadStatement] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class ReadSoFar:
-    """Content of all files that are read so far, as far as later entries depend on it.
+    """Content of all files that are read so far.
 
+    core_fallbacks: PyTorch's own backend fallbacks are registered.
     redispatches: how functions go on with a call, by the names of kernels: those of one name are one function.
     operators: those that are defined.
     python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.
     conditions: by their texts.
     """
 
+    contents: Contents = field(default_factory=Contents)
+    core_fallbacks: bool = True
     redispatches: dict[str, Redispatch] = field(default_factory=dict)
     operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
     python_keys: dict[tuple[OperatorName, str], list[tuple[Condition, ...]]] = field(default_factory=dict)
@@ -89,7 +108,8 @@ class FileContext:
 
     known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     extracted: it was written by ``extract``. through: the entries of ``extends`` that led to it. inherited: others
-    extend it, and the user did not name it. when: the conditions of what is being read.
+    extend it, and the user did not name it. extended: it is before all files that the user named. when: the conditions
+    of what is being read.
     """
 
     problems: Problems
@@ -100,27 +120,22 @@ class FileContext:
     extracted: bool = False
     through: tuple[Span, ...] = ()
     inherited: bool = False
+    extended: bool = False
     when: tuple[Condition, ...] = ()
-    core_fallbacks: bool = True
     steps: list[Step] = field(default_factory=list)
-    python_kernels: list[PythonKernel] = field(default_factory=list)
-    higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
-    modes: list[ModeType] = field(default_factory=list)
-    fake_rules: list[DeclaredFakeRules] = field(default_factory=list)
-    guards: list[Guard] = field(default_factory=list)
-    promises: list[Promise] = field(default_factory=list)
-    suppressions: list[Suppression] = field(default_factory=list)
-    functions: list[RegisteringFunction] = field(default_factory=list)
-    undecided: list[Undecided] = field(default_factory=list)
-    unread: list[UnreadStatement] = field(default_factory=list)
     changes: list[ReadChange] = field(default_factory=list)
+
+    @property
+    def contents(self) -> Contents:
+        """Content of all files beside the history."""
+        return self.known.contents
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""
         if type(node) is Mapping:
-            fields = {key.text: value for key, value in node.pairs if key.text in _PLACED}
-            if fields:
-                return self._placed(fields)
+            for key, _ in node.pairs:
+                if key.text in (AT, WHEN):
+                    return self._placed({key.text: value for key, value in node.pairs})
         return _AS_IT_IS
 
     def at_call(self, function: Node) -> AbstractContextManager[None]:
@@ -184,7 +199,6 @@ class FileContext:
         return any(not exclude_each_other(self.when, conditions) for conditions in registered)
 
 
-_PLACED = (AT, WHEN)
 _AS_IT_IS = nullcontext()
 
 
@@ -212,9 +226,9 @@ def unknown_schema(name: OperatorName, reason: str | None) -> FunctionSchema:
     return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=reason or "")
 
 
-def read_signature(problems: Problems, node: Scalar) -> FunctionSchema | None:
+def read_signature(problems: Problems, node: Node | None) -> FunctionSchema | None:
     """The inferred signature in a text; None, noting it, when it is not one."""
-    return _read(problems, node, parse_signature, "bad-signature")
+    return _read(problems, node, parse_signature, "bad-signature") if type(node) is Scalar else None
 
 
 def read_operator_name(problems: Problems, node: Node | None) -> OperatorName | None:

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.fields import Values, is_true, read_named, read_record, read_records, text_of, word_of
-from dispatch_cli.declarations.formats.higher_order_format import HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
-from dispatch_cli.declarations.formats.kernel_format import FALLTHROUGH
+from dispatch_cli.declarations.fields import Values, pairs_of, read_named, read_record, read_records, text_of, word_of
+from dispatch_cli.declarations.formats.format_types import (
+    AT,
+    BARE_NAME,
+    BOOLEAN,
+    BOOLEANS,
+    FALLTHROUGH,
+    KEYS,
+    NAME,
+    TEXT,
+    Field,
+    Record,
+    Type,
+    choice,
+    either,
+    map_of,
+    text_or,
+)
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.higher_order import (
+    AUTOGRAD_NOT_IMPLEMENTED,
     ERROR_PLACES,
     RAISES,
     TRANSFORMS,
@@ -22,6 +38,100 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 
+_RULE = text_or("a kernel name", "higher_order_impl")
+_RULES = map_of(NAME, _RULE, "names to implementations")
+HIGHER_ORDER_OPERATOR = Record(
+    "higher_order_operator",
+    "a higher-order operator",
+    "An operator that has only Python implementations, registered in the order in which they are written. The "
+    "universe says which keys fall through by default; a key with an implementation does not fall through.",
+    (
+        AT,
+        Field("name", BARE_NAME, "Its name, without a namespace.", required=True),
+        Field(
+            "add",
+            BOOLEAN,
+            "Add the implementations to an existing operator with this name, from an earlier declaration or the "
+            "embedded state; otherwise this operator replaces it.",
+            default="false",
+        ),
+        Field(
+            "dispatch",
+            map_of(KEYS, _RULE, "dispatch keys to implementations"),
+            "Its implementations by dispatch key (`py_impl`); several keys are separated by commas. `fallthrough` "
+            "makes the key fall through.",
+        ),
+        Field(
+            "autograd",
+            _RULE,
+            "Its autograd implementation (`py_autograd_impl`), registered at Autograd. It runs when a gradient is "
+            "needed; otherwise the operator is called again below autograd.",
+        ),
+        Field("modes", _RULES, "Its implementations by mode type, such as `FakeTensorMode`."),
+        Field("subclasses", _RULES, "Its implementations by tensor subclass."),
+        Field(
+            "transforms",
+            map_of({"enum": list(TRANSFORMS)}, _RULE, "functorch transforms to implementations"),
+            f"Its implementations by functorch transform (`TransformType`): {', '.join(TRANSFORMS)}.",
+        ),
+        Field(
+            "functionalize",
+            _RULE,
+            "Its implementation for functionalization (`py_functionalize_impl`), registered at the dispatch key "
+            "Functionalize, for FunctionalTensorMode, and at the transform Functionalize.",
+        ),
+        Field("side_effect", BOOLEAN, "It has a side effect, so that graphs must not drop its calls.", default="false"),
+        Field("mutates", BOOLEAN, "It writes to its arguments, according to its `gen_schema`.", default="false"),
+    ),
+)
+HIGHER_ORDER_RULE = Record(
+    "higher_order_impl",
+    "an implementation",
+    "An implementation of a higher-order operator, when more than the name of its function is given. `fallthrough` "
+    "instead of a name is short for `{fallthrough: true}`; in quotes, as in JSON, it is a name.",
+    (
+        Field("kernel", TEXT, "The name of its Python function.", excludes=("fallthrough",)),
+        Field("fallthrough", BOOLEAN, "The dispatch key falls through; then there is no kernel.", default="false"),
+        Field(
+            "redispatches",
+            Type("true, false or raises", (Scalar,), {"enum": [True, False, RAISES]}, (*BOOLEANS, RAISES)),
+            "Whether it calls the operator again: at an autograd key, below autograd; at another key, without that "
+            "key; in a mode, without that mode; in a transform, below that transform. `raises`: it always raises an "
+            "error.",
+            default=f"not known, but true for PyTorch's helper `{AUTOGRAD_NOT_IMPLEMENTED}`",
+        ),
+        Field(
+            "error",
+            either(TEXT, map_of({"enum": [*ERROR_PLACES.values()]}, TEXT, "places to strings")),
+            "The error that an implementation with `redispatches: raises` raises, such as `ValueError: the text`. "
+            f"For an implementation for functionalization: the errors by place ({', '.join(ERROR_PLACES.values())}); "
+            "it raises only at the places that are named.",
+        ),
+        Field(
+            "returns", choice("NotImplemented"), "It returns NotImplemented, so that the next implementation is tried."
+        ),
+        Field(
+            "deferred_error",
+            BOOLEAN,
+            f"For `{AUTOGRAD_NOT_IMPLEMENTED}`: whether a call that needs a gradient fails only in the backward pass.",
+            default="not known",
+        ),
+    ),
+    ("kernel", "fallthrough"),
+)
+MODE = Record(
+    "mode",
+    "a mode type",
+    "A subclass of `TorchDispatchMode`.",
+    (
+        Field(
+            "supports_higher_order_operators",
+            BOOLEAN,
+            "Its `__torch_dispatch__` handles the higher-order operators that have no implementation for it.",
+            default="false",
+        ),
+    ),
+)
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 _NAME_OF_AN_IMPL = ("the name of a kernel", "remove the key if it has no implementation")
 _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
@@ -29,73 +139,61 @@ _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE
 
 def read_higher_order_operators(context: FileContext, section: Node) -> None:
     """Read the section ``higher_order_operators``."""
-    for node, values in read_records(context.problems, section, HIGHER_ORDER_OPERATOR):
-        with context.placed(node):
-            _read_operator(context, node, values)
+    for values in read_records(context.problems, section, HIGHER_ORDER_OPERATOR):
+        with context.placed(values.node):
+            _read_operator(context, values)
 
 
 def read_modes(context: FileContext, section: Node) -> None:
     """Read the section ``modes``."""
-    if type(section) is not Mapping:
-        return
-    for key, node in section.pairs:
+    for key, node in pairs_of(section):
         name = word_of(context.problems, key)
         values = read_record(context.problems, node, MODE)
         if name is not None and values is not None:
-            supports = is_true(values.get("supports_higher_order_operators")) is True
-            context.modes.append(ModeType(name, supports, context.problems.span(key)))
+            supports = values.flag("supports_higher_order_operators") is True
+            context.contents.modes.append(ModeType(name, supports, context.problems.span(key)))
 
 
-def _read_operator(context: FileContext, node: Node, values: Values) -> None:
+def _read_operator(context: FileContext, values: Values) -> None:
     impls: list[HigherOrderImpl] = []
     for field, value in values.items():
         if field == "dispatch":
-            impls += _dispatch(context, value)
+            for key_node, key, impl in context.keys.pairs(context.problems, value):
+                impls += _impl(context, impl, ImplKind.DISPATCH, key or "", key_node)
         elif field in _BY_NAME:
             impls += _by_name(context, value, _BY_NAME[field])
         elif field in _ALONE and value is not None:
             impls += _impl(context, value, _ALONE[field], "", value)
     operator = HigherOrderOperator(
-        _name(context, values.get("name")),
+        _name(values),
         tuple(impls),
-        is_true(values.get("side_effect")) is True,
-        is_true(values.get("add")) is True,
-        context.problems.span(node),
-        is_true(values.get("mutates")) is True,
-        context.by is Registrant.USER,
+        values.flag("side_effect") is True,
+        values.flag("add") is True,
+        context.problems.span(values.node),
+        values.flag("mutates") is True,
+        context.by is Registrant.USER and not context.extended,
         context.by is Registrant.PYTORCH,
         context.by is Registrant.UNKNOWN,
     )
-    context.higher_order_operators.append(operator)
+    context.contents.higher_order_operators.append(operator)
 
 
-def _name(context: FileContext, node: Node | None) -> str:
+def _name(values: Values) -> str:
     """The name, which has no namespace: they all are in PyTorch's ``higher_order``."""
-    name = text_of(context.problems, node) or ""
+    name, node = values.text("name") or "", values.get("name")
     if node is not None and "::" in name:
         message = f"the name of a higher-order operator cannot have a namespace: {quoted(name)}"
-        context.problems.add("bad-name", message, node, f"write only {name.rpartition('::')[2] or 'its name'}")
+        values.problems.add("bad-name", message, node, f"write only {name.rpartition('::')[2] or 'its name'}")
     return name
 
 
-def _dispatch(context: FileContext, node: Node | None) -> Iterator[HigherOrderImpl]:
-    if type(node) is not Mapping:
-        return
-    for key_node, key, value in context.keys.pairs(context.problems, node):
-        if key is not None:
-            yield from _impl(context, value, ImplKind.DISPATCH, key, key_node)
-
-
 def _by_name(context: FileContext, node: Node | None, kind: ImplKind) -> Iterator[HigherOrderImpl]:
-    if type(node) is not Mapping:
-        return
-    problems = context.problems
-    for key, value in node.pairs:
-        name = word_of(problems, key)
+    for key, value in pairs_of(node):
+        name = word_of(context.problems, key)
         if kind is ImplKind.TRANSFORM and name is not None and not (name in TRANSFORMS or context.keys.constants):
             message = f"there is no functorch transform {quoted(name)}"
             hint = suggestion(name, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
-            problems.add("unknown-transform", message, key, hint)
+            context.problems.add("unknown-transform", message, key, hint)
         elif name is not None:
             yield from _impl(context, value, kind, name, key)
 
@@ -108,12 +206,12 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
     problems = context.problems
     span = problems.span(at)
     values = read_named(problems, node, HIGHER_ORDER_RULE, _NAME_OF_AN_IMPL[0])
-    if values is None or _contradicts(context, values, kind):
+    if values is None or _contradicts(values, kind):
         return
-    if is_true(values.get(FALLTHROUGH)):
+    if values.flag(FALLTHROUGH):
         yield HigherOrderImpl(kind, name, FALLTHROUGH, fallthrough=True, span=span)
         return
-    kernel = text_of(problems, values.get("kernel"), *_NAME_OF_AN_IMPL)
+    kernel = values.text("kernel", *_NAME_OF_AN_IMPL)
     if kernel is None:
         if "kernel" not in values and FALLTHROUGH in values:
             problems.add("missing-field", "an implementation that does not fall through needs the field 'kernel'", node)
@@ -123,11 +221,11 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
         kind,
         name,
         kernel,
-        redispatches=None if raises else is_true(values.get("redispatches")),
+        redispatches=None if raises else values.flag("redispatches"),
         not_implemented=values.get("returns") is not None,
-        deferred_error=is_true(values.get("deferred_error")),
+        deferred_error=values.flag("deferred_error"),
         raises=raises,
-        errors=tuple(_errors(context, values.get("error"))),
+        errors=tuple(_errors(values)),
         span=span,
     )
 
@@ -137,15 +235,12 @@ def _says_raises(values: Values) -> bool:
     return type(node) is Scalar and node.text == RAISES
 
 
-def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]]:
+def _errors(values: Values) -> Iterator[tuple[str, str]]:
     """The texts of an implementation's errors, by the places where it raises them."""
-    problems = context.problems
-    if type(node) is not Mapping:
-        text = text_of(problems, node)
-        if text is not None:
-            yield "", text
-        return
-    for key, value in node.pairs:
+    problems, node = values.problems, values.get("error")
+    if type(node) is Scalar and (whole := text_of(problems, node)) is not None:
+        yield "", whole
+    for key, value in pairs_of(node):
         place, text = word_of(problems, key), text_of(problems, value)
         if place is not None and place not in ERROR_PLACES.values():
             message = f"an implementation for functionalization has no place {quoted(place)}"
@@ -154,11 +249,11 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
             yield place, text
 
 
-def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
+def _contradicts(values: Values, kind: ImplKind) -> bool:
     """Note fields that say nothing of this implementation; True if there are any."""
     error = values.get("error")
     messages: list[tuple[str, str]] = []
-    if is_true(values.get(FALLTHROUGH)) and kind is not ImplKind.DISPATCH:
+    if values.flag(FALLTHROUGH) and kind is not ImplKind.DISPATCH:
         messages.append((FALLTHROUGH, "only a dispatch key can fall through"))
     if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
         only = "only implementations for modes, subclasses and functionalization can return NotImplemented"
@@ -169,5 +264,5 @@ def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
         messages.append(("error", "the field 'error' needs an implementation with redispatches: raises"))
     notes = [(node, message) for field, message in messages if (node := values.get(field)) is not None]
     for node, message in notes:
-        context.problems.add("bad-value", message, node)
+        values.problems.add("bad-value", message, node)
     return bool(notes)

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_named, read_record, scalars, text_of
-from dispatch_cli.declarations.formats.kernel_format import FAKE_IMPL, FALLTHROUGH, KERNEL
-from dispatch_cli.declarations.formats.operator_format import FAKE_TENSOR_MODE
+from dispatch_cli.declarations.fields import Values, expect, items_of, read_named, read_record
+from dispatch_cli.declarations.formats.format_types import (
+    A_KERNEL,
+    AT,
+    BOOLEAN,
+    FALLTHROUGH,
+    TEXT,
+    WHEN,
+    Field,
+    Record,
+    list_of,
+    record,
+    some,
+    text_or,
+)
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.context import FileContext, read_signature
-from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.declarations.sections.python_functions import (
+    A_BODY,
+    GOES_ON_TYPE,
+    read_body,
+    read_redispatches,
+    read_wraps,
+)
+from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import Block
-from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch, Wrapped
+from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import META
 
 if TYPE_CHECKING:
@@ -28,73 +46,178 @@ NAME_OF_A_KERNEL = (
 )
 """The value expected where a kernel is named, and a hint for what else may have been meant."""
 _NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
-_RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
-_OF_FUNCTION = ("redispatches", "wraps", "body")
-_FLAGS = ("no_decomposition", "zero_dim_counts", "side_effects")
+KERNELS = some(A_KERNEL, "kernels")
+FAKES = some(text_or("the name of a Python function", "fake_impl"), "fake implementations")
+
+_KERNEL_FIELDS = (
+    Field(
+        "kernel",
+        TEXT,
+        "The kernel's name. Kernels with the same name are the same function.",
+        excludes=("fallthrough",),
+    ),
+    Field("debug", TEXT, "The kernel's debug string, which dumps show.", default="its name"),
+    Field(
+        "signature",
+        TEXT,
+        "The inferred signature, such as `(Tensor a, Scalar b) -> Tensor`. It must match the operator's schema.",
+        default="none",
+    ),
+    Field("fallthrough", BOOLEAN, "The kernel is a fallthrough; then it has no name.", default="false"),
+    Field("boxed", BOOLEAN, "The kernel can be called boxed.", default="true"),
+    Field(
+        "unboxed",
+        BOOLEAN,
+        "The kernel can be called unboxed.",
+        default="true when it has a signature and is not a Python kernel",
+    ),
+    Field("python", BOOLEAN, "The kernel is a Python function.", default="false"),
+    Field(
+        "redispatches",
+        GOES_ON_TYPE,
+        "What the kernel does next in a call. `false`: it computes the result, and no other kernel of the operator "
+        "runs. `true` or `below-key`: it redispatches with the keys below its own. `below-autograd`: it redispatches "
+        "with the keys below all autograd keys. `unwrapped`: it unwraps the tensors of the innermost functorch "
+        "transform and calls the operator again below it. `other-operators`: it calls other operators. `raises`: it "
+        "raises an error. A mapping names keys. The value applies to every kernel with this name.",
+        default="assumed from the kernel's dispatch key, and the answer says so",
+        excludes=("fallthrough",),
+    ),
+    Field("wraps", record("wraps"), "The user's Python function that the kernel wraps."),
+    A_BODY,
+    AT,
+    WHEN,
+)
+KERNEL = Record(
+    "kernel",
+    "a kernel",
+    "A kernel, when more than its name is given. `fallthrough` instead of a name is short for `{fallthrough: true}`; "
+    "in quotes, as in JSON, it is a name.",
+    _KERNEL_FIELDS,
+    ("kernel", "debug", FALLTHROUGH),
+)
+FAKE_IMPL = Record(
+    "fake_impl",
+    "a fake implementation",
+    "A fake implementation, as registered by `torch.library.register_fake`, when more than the function's name is "
+    "given. `FakeTensorMode` runs it, and PyTorch also registers it as a Python kernel at `Meta`. It is refused "
+    "where PyTorch refuses it.",
+    (
+        Field("kernel", TEXT, "The name of the Python function.", excludes=("missing",)),
+        Field(
+            "missing",
+            BOOLEAN,
+            "The user has registered no function. `torch.library.custom_op` then registers its own, which raises an "
+            "error.",
+            default="false",
+        ),
+        Field("debug", TEXT, "The debug string of the kernel at `Meta`.", default="its name"),
+        Field("source", TEXT, "Where PyTorch says it was registered, as `FILE:LINE`.", default="not known"),
+        Field(
+            "allow_override",
+            BOOLEAN,
+            "Whether it may replace an earlier fake implementation or kernel at `Meta`; otherwise PyTorch refuses it.",
+            default="true; false before PyTorch's `register_fake` had this parameter",
+        ),
+        A_BODY,
+        AT,
+    ),
+    ("kernel", "missing"),
+)
+FAKE_TENSOR_MODE = Record(
+    "fake_tensor_mode",
+    "a FakeTensorMode entry",
+    "What `FakeTensorMode` uses for an operator besides kernels and fake implementations. `capture` records it for "
+    "PyTorch's operators; other operators rarely need it.",
+    (
+        Field("decomposition", TEXT, "The function that decomposes it (`torch._decomp.decomposition_table`)."),
+        Field(
+            "no_decomposition",
+            BOOLEAN,
+            "The mode does not decompose it, not even by a kernel at `CompositeImplicitAutograd`, because it has a "
+            "Python meta function (`torch._decomp.meta_table`), or a C++ kernel at `Meta` that takes symbolic sizes.",
+            default="false",
+        ),
+        Field(
+            "side_effects",
+            BOOLEAN,
+            "Calls of it are kept when their results are not used (`torch.fx.node.has_side_effect`).",
+            default="false",
+        ),
+        Field("prim_meta", TEXT, "The function that computes the result of a `prims` operator (`prim_meta_impl`)."),
+        Field("implementation", TEXT, "The mode's own function for it (`register_op_impl`)."),
+        Field(
+            "raises", TEXT, "The exception that this function raises in a mode without a `ShapeEnv`.", default="none"
+        ),
+        Field(
+            "meta_refuses",
+            list_of(TEXT, "strings"),
+            "Arguments for which the Python meta function raises `NotImplementedError`. The operator's real kernel "
+            "then runs on tensors of zeros.",
+            default="none",
+        ),
+        Field(
+            "mixes",
+            TEXT,
+            "A device type, such as `cpu`, whose tensors may be mixed with those of another device in a call.",
+            default="none: all tensors must be on one device",
+        ),
+        Field(
+            "zero_dim_counts",
+            BOOLEAN,
+            "Zero-dimensional CPU tensors must be on that device too.",
+            default="false: they may be mixed with tensors of any device",
+        ),
+    ),
+)
 
 
 def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
     """The kernels of a list, or the one kernel that is not in a list; an empty list, or a very long one, is noted."""
-    if type(node) is not Sequence:
-        return (node,)
-    if not node.items:
+    items = items_of(node)
+    if not items:
         expect(problems, node, "a kernel or a list of kernels")
-    if len(node.items) > MAX_KERNELS:
-        message = f"more than {MAX_KERNELS} kernels at one key"
-        problems.add(
-            "too-large", message, node.items[MAX_KERNELS], "only the last one is active: remove some of the others"
+    if len(items) > MAX_KERNELS:
+        message, hint = (
+            f"more than {MAX_KERNELS} kernels at one key",
+            "only the last one is active: remove some of the others",
         )
-    return node.items[:MAX_KERNELS]
+        problems.add("too-large", message, items[MAX_KERNELS], hint)
+    return items[:MAX_KERNELS]
 
 
 def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
     """The kernel that *node* declares in *block*; None, noting why, when it declares none."""
     values = read_named(context.problems, node, KERNEL, NAME_OF_A_KERNEL[0])
-    return None if values is None else described_kernel(context, node, values, block)
+    return None if values is None else described_kernel(context, values, block)
 
 
-def described_kernel(context: FileContext, node: Node, values: Values, block: Block) -> Kernel | None:
+def described_kernel(context: FileContext, values: Values, block: Block) -> Kernel | None:
     """The kernel that some fields describe; None, noting why, when they describe none."""
     problems = context.problems
-    if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
+    if values.keys().isdisjoint(KERNEL.one_of):
         return None
-    signature_node = values.get("signature")
-    name = text_of(problems, values.get("kernel"), *NAME_OF_A_KERNEL)
-    debug = text_of(problems, values.get("debug")) or name
-    signature = read_signature(problems, signature_node) if type(signature_node) is Scalar else None
-    falls_through = is_true(values.get(FALLTHROUGH)) is True
-    python = is_true(values.get("python")) is True
-    boxed, unboxed = is_true(values.get("boxed")), is_true(values.get("unboxed"))
-    span = problems.span(node)
-    redispatches, wraps, body = _said_of_function(context, values)
-    if falls_through:
-        plain = _fallthrough(block, span)
-        debug = debug or plain.debug
-        boxed, unboxed = boxed is not False, unboxed is True
-        return plain._replace(debug=debug, signature=signature, boxed=boxed, unboxed=unboxed, python=python)
+    name = values.text("kernel", *NAME_OF_A_KERNEL)
+    debug = values.text("debug") or name
+    signature = read_signature(problems, values.get("signature"))
+    python, boxed, unboxed = values.flag("python") is True, values.flag("boxed") is not False, values.flag("unboxed")
+    span = problems.span(values.node)
+    redispatches, wraps, body = None, None, None
+    if not values.keys().isdisjoint(("redispatches", "wraps", "body")):
+        redispatches, wraps, body = read_redispatches(context, values), read_wraps(values), read_body(values)
+    if values.flag(FALLTHROUGH):
+        debug = debug or f"registered at {block.file}:{block.line}"  # PyTorch's own kernel; a dump shows its block
+        return Kernel(debug, FALLTHROUGH, signature, boxed, unboxed is True, True, python, span)
     if debug is None:
-        if "kernel" not in values and "debug" not in values:
-            problems.add("missing-field", "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'", node)
+        if values.keys().isdisjoint(("kernel", "debug")):
+            message = "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'"
+            problems.add("missing-field", message, values.node)
         return None
     if unboxed is None:
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
-        _note_redispatch(context, name, redispatches, values["redispatches"] or node)
-    boxed = boxed is not False
+        _note_redispatch(context, name, redispatches, values["redispatches"] or values.node)
     return Kernel(debug, name, signature, boxed, unboxed, False, python, span, redispatches, wraps=wraps, body=body)
-
-
-def _said_of_function(
-    context: FileContext, values: Values
-) -> tuple[Redispatch | None, Wrapped | None, FunctionBody | None]:
-    """The redispatch, the wrapper and the body of a kernel's function, as far as its fields say them."""
-    if values.keys().isdisjoint(_OF_FUNCTION):
-        return None, None, None
-    from dispatch_cli.declarations.sections.python_functions import read_body, read_redispatches, read_wraps
-
-    redispatches = read_redispatches(context.problems, context.keys, values.get("redispatches"))
-    wraps = read_wraps(context.problems, values.get("wraps"))
-    return redispatches, wraps, read_body(context.problems, values.get("body"))
 
 
 def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, node: Node) -> None:
@@ -106,11 +229,6 @@ def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, no
     related = (Related(f"here it has redispatches: {first}", first.span),)
     hint = "rename one of them, or make the declarations equal"
     context.problems.add("redispatches-conflict", message, node, hint, related)
-
-
-def _fallthrough(block: Block, span: Span) -> Kernel:
-    """PyTorch's fallthrough kernel; a dump shows where its block is."""
-    return Kernel(f"registered at {block.file}:{block.line}", FALLTHROUGH, fallthrough=True, span=span)
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
@@ -129,6 +247,21 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
                 context.implement(block, name, META, kernel, kernel.span)
 
 
+def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:
+    """A fake implementation, its debug text and its function's body; None, noting why, when there is none."""
+    values = read_named(context.problems, node, FAKE_IMPL, _NAME[0])
+    if values is None:
+        return None
+    function, debug, source = values.text("kernel", *_NAME), values.text("debug"), values.text("source")
+    missing, body = values.flag("missing"), read_body(values)
+    if function is None and not missing:
+        if "kernel" not in values and missing is False:
+            message = "a fake implementation needs the field 'kernel', or 'missing: true'"
+            context.problems.add("missing-field", message, node)
+        return None
+    return FakeImpl(function, source, values.flag("allow_override")), debug, body
+
+
 def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:
     """The field ``fake_tensor_mode``; mistakes are noted."""
     values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
@@ -136,27 +269,16 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
         return
     from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules, FakeRules
 
-    texts = {field: text_of(context.problems, values.get(field)) for field in _RULES}
-    flags = {field: is_true(values.get(field)) is True for field in _FLAGS}
-    nodes = scalars(context.problems, values.get("meta_refuses"), "the name of an argument")
-    refused = tuple(text_of(context.problems, item) or "" for item in nodes)
-    rules = FakeRules(**texts, **flags, meta_refuses=refused)  # type: ignore[arg-type]
+    rules = FakeRules(
+        decomposition=values.text("decomposition"),
+        no_decomposition=values.flag("no_decomposition") is True,
+        prim_meta=values.text("prim_meta"),
+        implementation=values.text("implementation"),
+        raises=values.text("raises"),
+        mixes=values.text("mixes"),
+        zero_dim_counts=values.flag("zero_dim_counts") is True,
+        meta_refuses=values.texts("meta_refuses", "the name of an argument"),
+        side_effects=values.flag("side_effects") is True,
+    )
     if name.name:
-        context.fake_rules.append(DeclaredFakeRules(name, rules))
-
-
-def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:
-    """A fake implementation, its debug text and its function's body; None, noting why, when there is none."""
-    problems = context.problems
-    values = read_named(problems, node, FAKE_IMPL, _NAME[0])
-    if values is None:
-        return None
-    function = text_of(problems, values.get("kernel"), *_NAME)
-    debug, source = (text_of(problems, values.get(field)) for field in ("debug", "source"))
-    missing = is_true(values.get("missing"))
-    if function is None and not missing:
-        if "kernel" not in values and missing is False:
-            problems.add("missing-field", "a fake implementation needs the field 'kernel', or 'missing: true'", node)
-        return None
-    fake = FakeImpl(function, source, is_true(values.get("allow_override")))
-    return fake, debug, _said_of_function(context, values)[2]
+        context.contents.fake_rules.append(DeclaredFakeRules(name, rules))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli import universes
-from dispatch_cli.declarations.fields import parts
-from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL
+from dispatch_cli.declarations.fields import pairs_of, parts
+from dispatch_cli.declarations.formats.format_types import CATCH_ALL
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar
+from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
@@ -35,7 +35,7 @@ class KeyReader:
         return self._universe
 
     def pairs(
-        self, problems: Problems, mapping: Mapping, *, catch_all: bool = False
+        self, problems: Problems, mapping: Node | None, *, catch_all: bool = False
     ) -> list[tuple[Scalar, str | None, Node]]:
         """The pairs of a mapping by single dispatch key, in order; None stands for the catch-all where that is allowed.
 
@@ -43,7 +43,7 @@ class KeyReader:
         """
         entries: list[tuple[Scalar, str | None, Node]] = []
         first: dict[str, Scalar] = {}
-        for node, value in mapping.pairs:
+        for node, value in pairs_of(mapping):
             for key in self.several(problems, node, catch_all=catch_all):
                 kept = first.get(key)
                 if kept is not None:
@@ -52,7 +52,7 @@ class KeyReader:
                     continue
                 first[key] = node
                 entries.append((node, None if key == CATCH_ALL else key, value))
-        problems.source.budget.spend(max(0, len(entries) - len(mapping.pairs)))
+        problems.source.budget.spend(max(0, len(entries) - len(pairs_of(mapping))))
         return entries
 
     def several(self, problems: Problems, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:

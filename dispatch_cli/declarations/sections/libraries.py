@@ -4,34 +4,134 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dispatch_cli.declarations.fields import Values, expect, read_named, read_record, read_records, text_of
+from dispatch_cli.declarations.fields import Values, expect, pairs_of, read_named, read_record, read_records
 from dispatch_cli.declarations.formats.file_format import NO_FALLBACKS
-from dispatch_cli.declarations.formats.kernel_format import CATCH_ALL, LIBRARY_KERNEL
-from dispatch_cli.declarations.formats.operator_format import DEFINITION, LIBRARY
+from dispatch_cli.declarations.formats.format_types import (
+    A_KERNEL,
+    AT,
+    CATCH_ALL,
+    NAME,
+    ONE_KEY,
+    TEXT,
+    UNKNOWN,
+    WHEN,
+    Field,
+    Record,
+    choice,
+    list_of,
+    map_of,
+    some,
+    text_or,
+)
 from dispatch_cli.declarations.sections.context import FileContext, read_operator_name
 from dispatch_cli.declarations.sections.kernels import (
+    FAKES,
+    KERNEL,
     NAME_OF_A_KERNEL,
     described_kernel,
     entries,
     read_fakes,
     read_kernel,
 )
-from dispatch_cli.declarations.sections.operators import read_definition, read_definition_fields
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.declarations.sections.operators import OPERATOR, read_definition, read_definition_fields
+from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.quoting import quoted
 
+LIBRARY_KERNEL = Record(
+    "library_kernel",
+    "a kernel",
+    "A kernel in the `impl` of a library.",
+    (
+        *KERNEL.fields,
+        Field(
+            "dispatch_key",
+            ONE_KEY,
+            "The key at which it is registered, in a block without a key.",
+            default=f"the block's, else {CATCH_ALL}",
+        ),
+    ),
+    KERNEL.one_of,
+)
+_OF_DEFINITIONS = (
+    "schema",
+    "reason",
+    "refused",
+    "debug",
+    "alias_analysis",
+    "tags",
+    "python_module",
+    "python_module_context",
+)
+"""Fields that a definition has as an operator has them."""
+DEFINITION = Record(
+    "definition",
+    "a definition",
+    "A definition in a library, when more than the schema is given.",
+    (
+        AT,
+        WHEN,
+        Field("func", TEXT, "The schema; it may leave out the block's namespace."),
+        Field(
+            "name",
+            TEXT,
+            f"In the place of `func`, with `schema: {UNKNOWN}`: the name of an operator whose schema is not known.",
+            needs=("schema",),
+            excludes=("func",),
+        ),
+        *(OPERATOR.by_name[name] for name in _OF_DEFINITIONS),
+    ),
+    ("func", "name"),
+)
+LIBRARY = Record(
+    "library",
+    "a library",
+    "A registration block as in C++: `TORCH_LIBRARY`, `TORCH_LIBRARY_FRAGMENT` or `TORCH_LIBRARY_IMPL`. Its content "
+    "is registered in the order in which it is written.",
+    (
+        AT,
+        WHEN,
+        Field(
+            "kind",
+            choice("DEF", "FRAGMENT", "IMPL"),
+            "Which of the three macros: `DEF` is `TORCH_LIBRARY`.",
+            required=True,
+        ),
+        Field("namespace", TEXT, "The namespace; `_` for a block of fallbacks.", required=True),
+        Field(
+            "dispatch_key",
+            ONE_KEY,
+            f"The dispatch key of everything in the block, or `{CATCH_ALL}` for none; only for kind IMPL.",
+        ),
+        Field(
+            "define",
+            list_of(text_or("a schema", "definition"), "schemas"),
+            "The operators that it defines; only for kinds DEF and FRAGMENT.",
+        ),
+        Field(
+            "impl",
+            map_of(NAME, some(text_or("a kernel name", "library_kernel"), "kernels"), "operator names to kernels"),
+            "The kernels that it registers, by operator name; the name may leave out the block's namespace.",
+        ),
+        Field(
+            "fake",
+            map_of(NAME, FAKES, "operator names to fake implementations"),
+            "The fake implementations that it registers (`torch.library.register_fake`), by operator name; the name "
+            "may leave out the block's namespace.",
+        ),
+        Field("fallback", A_KERNEL, "The backend fallback for the block's key; only in namespace `_`."),
+    ),
+)
 _MISUSE = "block-misuse"
-_CONTENTS = ("define", "impl", "fallback", "fake")
 
 
 def read_libraries(context: FileContext, section: Node) -> None:
     """Read the section ``libraries``."""
-    for node, values in read_records(context.problems, section, LIBRARY):
-        with context.placed(node):
-            _read_library(context, node, values)
+    for values in read_records(context.problems, section, LIBRARY):
+        with context.placed(values.node):
+            _read_library(context, values)
 
 
 def read_fallbacks(context: FileContext, section: Node) -> None:
@@ -39,12 +139,9 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
     problems = context.problems
     if type(section) is Scalar:
         if section.text == NO_FALLBACKS:
-            context.core_fallbacks = False
+            context.known.core_fallbacks = False
         else:
             expect(problems, section, f"{NO_FALLBACKS} or a mapping of dispatch keys to kernels")
-        return
-    if type(section) is not Mapping:
-        return
     for key_node, key, value in context.keys.pairs(problems, section):
         block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
         kernel = read_kernel(context, value, block)
@@ -54,34 +151,31 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
                 context.fall_back(block, key, kernel, problems.span(key_node))
 
 
-def _read_library(context: FileContext, node: Node, values: Values) -> None:
+def _read_library(context: FileContext, values: Values) -> None:
     """Read one block. Fields that its kind does not have are noted; what they hold is read all the same."""
-    problems = context.problems
     kind_node, key_node = values.get("kind"), values.get("dispatch_key")
     # Without a usable kind or namespace the rest is still read, for its own mistakes.
     kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
-    namespace = _namespace(context, values)
+    namespace = _namespace(values)
     key = _key(context, key_node, needed=values.get("fallback") is not None)
     before = len(context.steps)
-    block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
+    block = context.block(kind or LibraryKind.IMPL, namespace or "", key, values.node)
     if kind is not None and namespace is not None:
         _check_contents(context, values, block)
     context.open(block)
-    for name in values:
-        value = values[name]
-        if name not in _CONTENTS or value is None:
-            continue
+    for name, value in values.items():
         if name == "define":
             _read_definitions(context, value, block, kind is not None and namespace is not None)
         elif name == "impl":
             _read_implementations(context, value, block, namespace is not None)
         elif name == "fake":
-            _read_fakes(context, value, block, namespace is not None)
-        else:
+            for operator, fakes in pairs_of(value):
+                read_fakes(context, fakes, block, _member_name(context, operator, block, namespace is not None))
+        elif name == "fallback" and value is not None:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
                 with context.placed(value):
-                    context.fall_back(block, key, kernel, problems.span(value))
+                    context.fall_back(block, key, kernel, context.problems.span(value))
     if key is None and _names_a_key(key_node):  # PyTorch refuses the block: nothing in it is registered
         del context.steps[before:]
 
@@ -97,13 +191,12 @@ def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:
     return context.keys.single(context.problems, node)
 
 
-def _namespace(context: FileContext, values: Values) -> str | None:
-    node = values.get("namespace")
-    text = text_of(context.problems, node)
-    if text is None or type(node) is not Scalar:
+def _namespace(values: Values) -> str | None:
+    text, node = values.text("namespace"), values.get("namespace")
+    if text is None or node is None:
         return None
     if not text.replace("_", "a").replace(".", "a").isalnum():
-        context.problems.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
+        values.problems.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
         return None
     return text
 
@@ -133,14 +226,14 @@ def _check_contents(context: FileContext, values: Values, block: Block) -> None:
         )
 
 
-def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
-    if type(section) is not Sequence:
-        return
+def _read_definitions(context: FileContext, section: Node | None, block: Block, is_usable: bool) -> None:
     problems = context.problems
-    for node in section.items:
-        values: Values | None = {"func": node} if type(node) is Scalar else read_record(problems, node, DEFINITION)
+    for node in section.items if type(section) is Sequence else ():
+        values = Values(problems, node) if type(node) is Scalar else read_record(problems, node, DEFINITION)
         if values is None:
             continue
+        if type(node) is Scalar:
+            values["func"] = node
         with context.placed(node):
             schema, func = read_definition(context, values, block.namespace)
             if schema is not None and func is not None and is_usable:
@@ -159,23 +252,15 @@ def _in_block(
     return qualified
 
 
-def _read_implementations(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
-    if type(section) is not Mapping:
-        return
-    problems = context.problems
-    for name_node, value in section.pairs:
+def _read_implementations(context: FileContext, section: Node | None, block: Block, is_usable: bool) -> None:
+    for name_node, value in pairs_of(section):
         name = _member_name(context, name_node, block, is_usable)
-        for entry in entries(problems, value):
+        for entry in entries(context.problems, value):
             with context.placed(entry):
                 member = _read_member(context, entry, block)
                 if member is not None and name is not None:
                     kernel, key = member
-                    context.implement(block, name, key, kernel, problems.span(name_node))
-
-
-def _read_fakes(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
-    for name_node, value in section.pairs if type(section) is Mapping else ():
-        read_fakes(context, value, block, _member_name(context, name_node, block, is_usable))
+                    context.implement(block, name, key, kernel, context.problems.span(name_node))
 
 
 def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bool) -> OperatorName | None:
@@ -189,7 +274,7 @@ def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel
     values = read_named(context.problems, node, LIBRARY_KERNEL, NAME_OF_A_KERNEL[0])
     if values is None:
         return None
-    kernel = described_kernel(context, node, values, block)
+    kernel = described_kernel(context, values, block)
     key_node = values.get("dispatch_key")
     key, own = block.dispatch_key, _key(context, key_node, needed=False)
     if own is None and _names_a_key(key_node):

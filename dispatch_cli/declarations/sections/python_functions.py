@@ -6,28 +6,31 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.declarations.fields import (
-    is_true,
+    Values,
+    items_of,
     parse_place,
     read_named,
-    read_place,
     read_record,
     read_records,
-    scalars,
     text_of,
 )
-from dispatch_cli.declarations.formats.format_types import BOOLEANS
-from dispatch_cli.declarations.formats.kernel_format import (
-    ARGUMENT_USE,
-    BODY,
-    GOES_ON,
-    GOES_ON_TYPE,
-    PYTHON_FUNCTION,
-    REDISPATCHES,
-    WRAPS,
+from dispatch_cli.declarations.formats.format_types import (
+    AT,
+    BOOLEAN,
+    BOOLEANS,
+    TEXT,
+    TEXTS,
+    Field,
+    Record,
+    Type,
+    choice,
+    list_of,
+    record,
+    some,
+    text_or,
 )
-from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.sections.keys import KeyReader
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
+from dispatch_cli.declarations.sections.context import FileContext
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
@@ -35,41 +38,136 @@ from dispatch_cli.model.text.suggest import suggestion
 if TYPE_CHECKING:
     from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 
+_GOES_ON = (*BOOLEANS, *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")))
+"""Words that the field `redispatches` of a kernel may be, beside a mapping."""
+A_FUNCTION = text_or("the name of a Python function", "python_function")
+SOME_FUNCTIONS = some(A_FUNCTION, "Python functions")
+_AT = Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known")
+ARGUMENT_USE = Record(
+    "argument_use",
+    "a use of an argument",
+    "A place where a Python function writes to an argument, or returns it or a view of it.",
+    (
+        Field("argument", TEXT, "The name of the parameter.", required=True),
+        Field("text", TEXT, "The expression, such as `x.add_(1)`.", required=True),
+        AT,
+        Field(
+            "sometimes",
+            BOOLEAN,
+            "Not every call that returns gets there, or the result shares storage with some tensors only.",
+            default="false",
+        ),
+    ),
+)
+_USES = list_of(record("argument_use"), "uses of arguments")
+BODY = Record(
+    "function_body",
+    "the body of a function",
+    "What the source of a Python function says; `extract` writes it.",
+    (
+        Field(
+            "parameters",
+            list_of(TEXT, "strings"),
+            "Its parameters as Python writes them, with `=` for a default: `[x, n=, '*', out]`.",
+            required=True,
+        ),
+        Field("writes", _USES, "Writes to its arguments, or to views of them.", default="none are known"),
+        Field("returns", _USES, "Results that are its arguments, or views of them.", default="none are known"),
+        Field(
+            "values",
+            TEXT,
+            "The fewest values that a `return` statement of it has, and the most up to the last one that is not None: "
+            "`2..3`. Known where all of them are written out.",
+            default="not known",
+        ),
+    ),
+)
+
+A_BODY = Field("body", record("function_body"), "What its source says.", default="not known")
+REDISPATCHES = Record(
+    "redispatches",
+    "a redispatch",
+    "Which keys a kernel redispatches to, or excludes: one of the two fields.",
+    (
+        Field("to", TEXT, "The runtime key that it redispatches to, with no other key in the key set."),
+        Field(
+            "exclude",
+            TEXTS,
+            "The keys that it excludes on the thread before it calls the operator again: runtime keys, or alias keys "
+            "for all runtime keys that they cover, separated by commas or as a list.",
+            excludes=("to",),
+        ),
+    ),
+    ("to", "exclude"),
+)
+GOES_ON_TYPE = Type(
+    f"{', '.join(_GOES_ON)}, or a mapping with 'to' or 'exclude'",
+    (Scalar, Mapping),
+    {"anyOf": [{"enum": [True, False, *_GOES_ON[len(BOOLEANS) :]]}, {"$ref": "#/$defs/redispatches"}]},
+    _GOES_ON,
+)
+PYTHON_FUNCTION = Record(
+    "python_function",
+    "a Python function",
+    "A user's Python function from which `torch.library` makes a kernel, when more than its name is given.",
+    (
+        Field("kernel", TEXT, "Its name.", required=True),
+        _AT,
+        Field(
+            "redispatches",
+            GOES_ON_TYPE,
+            "What it does next in a call, as for a kernel.",
+            default="a function for a device type computes the result; a batching rule is assumed to call the operator "
+            "again",
+        ),
+        A_BODY,
+    ),
+)
+WRAPS = Record(
+    "wraps",
+    "a wrapped function",
+    "The Python function that a kernel of `torch.library` wraps. Captures have it.",
+    (
+        Field(
+            "by",
+            choice(*(kind.value for kind in WrapKind)),
+            "The wrapper that PyTorch put around the function. `function`: none (`torch.library.impl`). `kernel`: "
+            "that of `register_kernel` and `custom_op`; `triton`: that of `triton_op`. `autograd`, `vmap`, `autocast`: "
+            "that of `register_autograd`, `register_vmap`, `register_autocast`. `version-counters`, `backend-select`: "
+            "what `custom_op` registers for operators that write to arguments, or that have no tensor arguments.",
+            required=True,
+        ),
+        Field("kernel", TEXT, "The name of the function.", default="none: the operator has no backward"),
+        _AT,
+        Field("setup_context", TEXT, "For `autograd`: the function that saves values for the backward."),
+        Field("dtype", TEXT, "For `autocast`: the dtype to which tensors are cast."),
+    ),
+)
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
 _NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
-def read_redispatches(problems: Problems, keys: KeyReader, node: Node | None) -> Redispatch | None:
-    """Value of the field; None, noting why, when it says nothing that can be understood."""
+def read_redispatches(context: FileContext, values: Values) -> Redispatch | None:
+    """The field ``redispatches``; None, noting why, when it says nothing that can be understood."""
+    problems, node = context.problems, values.get("redispatches")
     if type(node) is Scalar:
-        return _of_word(problems, node)
-    return _of_mapping(problems, keys, node) if type(node) is Mapping else None
-
-
-def _of_word(problems: Problems, node: Scalar) -> Redispatch | None:
-    text = node.text
-    if text in GOES_ON and (node.plain or text not in BOOLEANS):
-        return Redispatch(_BY_WORD[text], span=problems.span(node))
-    hint = "remove the quotes" if text in GOES_ON else suggestion(text, GOES_ON)
-    problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
-    return None
-
-
-def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatch | None:
-    values = read_record(problems, node, REDISPATCHES)
-    if values is None:
+        text = node.text
+        if text in _GOES_ON and (node.plain or text not in BOOLEANS):
+            return Redispatch(_BY_WORD[text], span=problems.span(node))
+        hint = "remove the quotes" if text in _GOES_ON else suggestion(text, _GOES_ON)
+        problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
+    if type(node) is not Mapping or (values_of_mapping := read_record(problems, node, REDISPATCHES)) is None:
         return None
-    target, excluded = values.get("to"), values.get("exclude")
+    target = values_of_mapping.get("to")
     if type(target) is Scalar:
-        if text_of(problems, target, "a dispatch key") is None:
-            return None
-        key = keys.slot(problems, target)
-        return Redispatch(RedispatchKind.TO, (key,), problems.span(node)) if key is not None else None
-    names: list[str] = []
-    for item in scalars(problems, excluded, "a dispatch key"):
+        is_text = text_of(problems, target, "a dispatch key") is not None
+        key = context.keys.slot(problems, target) if is_text else None
+        return None if key is None else Redispatch(RedispatchKind.TO, (key,), problems.span(node))
+    names: dict[str, None] = {}
+    for item in values_of_mapping.scalars("exclude", "a dispatch key"):
         if text_of(problems, item, "a dispatch key") is not None:
-            names += keys.in_sets(problems, item)
-    return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(names)), problems.span(node)) if names else None
+            names |= dict.fromkeys(context.keys.in_sets(problems, item))
+    return Redispatch(RedispatchKind.EXCLUDE, tuple(names), problems.span(node)) if names else None
 
 
 class PythonFunction(NamedTuple):
@@ -86,63 +184,61 @@ class PythonFunction(NamedTuple):
         return Wrapped(kind, self.name, self.place)
 
 
-def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> PythonFunction | None:
+def read_function(context: FileContext, node: Node | None) -> PythonFunction | None:
     """A function; None, noting why, when there is none."""
-    if node is None:
-        return None
-    values = read_named(problems, node, PYTHON_FUNCTION, _NAME[0])
+    problems = context.problems
+    values = None if node is None else read_named(problems, node, PYTHON_FUNCTION, _NAME[0])
     if values is None:
         return None
-    name, place, span = text_of(problems, values.get("kernel"), *_NAME), text_of(problems, values.get("at")), None
-    if place is not None and (place_span := parse_place(place)) is not None:
-        problems.source_of(place_span.file)
-        place, span = f"{place_span.file}:{place_span.line}", place_span
-    redispatches = read_redispatches(problems, keys, values.get("redispatches"))
-    body = read_body(problems, values.get("body"))
-    return PythonFunction(name, place, redispatches, span or problems.span(node), body) if name else None
+    name, place, span = values.text("kernel", *_NAME), values.text("at"), None
+    if place is not None and (span := parse_place(place)) is not None:
+        problems.source_of(span.file)
+        place = f"{span.file}:{span.line}"
+    redispatches, body = read_redispatches(context, values), read_body(values)
+    return PythonFunction(name, place, redispatches, span or problems.span(values.node), body) if name else None
 
 
-def read_body(problems: Problems, node: Node | None) -> FunctionBody | None:
-    """The body of a function; None, noting why, where nothing is said of it."""
-    values = None if node is None else read_record(problems, node, BODY)
-    if node is None or values is None or values.get("parameters") is None:
+def read_functions(context: FileContext, node: Node | None) -> list[PythonFunction]:
+    """The functions of a list, or the one that is not in a list, in the order of registration."""
+    functions = [read_function(context, item) for item in items_of(node)]
+    return [function for function in functions if function is not None]
+
+
+def read_body(values: Values) -> FunctionBody | None:
+    """The field ``body`` of a function; None, noting why, where nothing is said of it."""
+    node = values.get("body")
+    said = None if node is None else read_record(values.problems, node, BODY)
+    if node is None or said is None or said.get("parameters") is None:
         return None
     from dispatch_cli.model.sources.function_body import FunctionBody
 
-    parameters = tuple(filter(None, (text_of(problems, scalar) for scalar in scalars(problems, values["parameters"]))))
-    writes, returns = (tuple(_read_uses(problems, values.get(field))) for field in ("writes", "returns"))
-    fewest, _, most = (text_of(problems, values.get("values")) or "").partition("..")
+    parameters = tuple(filter(None, said.texts("parameters")))
+    writes, returns = (tuple(_read_uses(said, field)) for field in ("writes", "returns"))
+    fewest, _, most = (said.text("values") or "").partition("..")
     body = FunctionBody(parameters, writes, returns)
     try:
         body.signature  # noqa: B018  # a cached property, which raises
         return body._replace(values=(int(fewest), int(most))) if fewest else body
     except ValueError:
-        problems.add("bad-value", "Python has no such function", node, "extract writes it: extract again")
+        values.problems.add("bad-value", "Python has no such function", node, "extract writes it: extract again")
         return None
 
 
-def _read_uses(problems: Problems, node: Node | None) -> Iterator[ArgumentUse]:
+def _read_uses(body: Values, field: str) -> Iterator[ArgumentUse]:
     from dispatch_cli.model.sources.function_body import ArgumentUse
 
-    for at, values in read_records(problems, node, ARGUMENT_USE) if node is not None else ():
-        argument, text = (text_of(problems, values.get(field)) for field in ("argument", "text"))
-        place = read_place(problems, values.get("at")) or problems.span(at)
+    for values in read_records(body.problems, body.get(field), ARGUMENT_USE):
+        argument, text = values.text("argument"), values.text("text")
+        place = values.place() or body.problems.span(values.node)
         if argument is not None and text is not None:
-            yield ArgumentUse(argument, text, place, is_true(values.get("sometimes")) is True)
+            yield ArgumentUse(argument, text, place, values.flag("sometimes") is True)
 
 
-def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:
-    """The functions of a list, or the one that is not in a list, in the order of registration."""
-    nodes = node.items if type(node) is Sequence else (node,)
-    functions = [read_function(problems, keys, node) for node in nodes]
-    return [function for function in functions if function is not None]
-
-
-def read_wraps(problems: Problems, node: Node | None) -> Wrapped | None:
+def read_wraps(values: Values) -> Wrapped | None:
     """The field ``wraps`` of a kernel; None where there is none, or it is not understood."""
-    values = None if node is None else read_record(problems, node, WRAPS)
-    by = None if values is None else values.get("by")
-    if values is None or type(by) is not Scalar:
+    node = values.get("wraps")
+    said = None if node is None else read_record(values.problems, node, WRAPS)
+    by = None if said is None else said.get("by")
+    if said is None or type(by) is not Scalar:
         return None
-    texts = (text_of(problems, values.get(field)) for field in ("kernel", "at", "setup_context", "dtype"))
-    return Wrapped(WrapKind(by.text), *texts)
+    return Wrapped(WrapKind(by.text), *map(said.text, ("kernel", "at", "setup_context", "dtype")))

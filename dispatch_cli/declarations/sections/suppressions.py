@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as SequenceOf
 
-from dispatch_cli.declarations.fields import expect, parts, read_records, text_of
-from dispatch_cli.declarations.formats.check_format import SUPPRESSION
+from dispatch_cli.declarations.fields import expect, items_of, parts, read_records, text_of
+from dispatch_cli.declarations.formats.format_types import TEXT, TEXTS, Field, Record
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.source import COMMENT_MARK
@@ -21,6 +21,24 @@ from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 
+SUPPRESSION = Record(
+    "suppression",
+    "a suppression",
+    "Accepted findings. A comment at the end of the line concerned, or on the line above, does the same: `# "
+    "dispatch-cli: ignore[stale-live-table] REASON`. On the first line of an operator or a library it applies to all "
+    "of it.",
+    (
+        Field("checks", TEXTS, "The checks, by id, code, or the beginning of either.", required=True),
+        Field(
+            "op",
+            TEXT,
+            "The operators, as a glob over their names.",
+            default="all operators, and findings without one",
+        ),
+        Field("key", TEXT, "The dispatch keys, as a glob.", default="all keys, and findings without one"),
+        Field("reason", TEXT, "Why the findings are accepted.", required=True),
+    ),
+)
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
@@ -105,21 +123,20 @@ def following(lines: SequenceOf[str], comments: tuple[str, ...] = ("#",)) -> lis
 
 def read_suppressions(context: FileContext, section: Node) -> None:
     """Read the section ``suppress``."""
-    problems = context.problems
-    for node, values in read_records(problems, section, SUPPRESSION):
-        checks = read_selectors(problems, values.get("checks"))
-        op, key, reason = (text_of(problems, values.get(name)) for name in ("op", "key", "reason"))
+    for values in read_records(context.problems, section, SUPPRESSION):
+        checks = read_selectors(context.problems, values.get("checks"))
+        op, key, reason = map(values.text, ("op", "key", "reason"))
         if checks and reason is not None:
-            context.suppressions.append(Suppression(checks, reason, problems.span(node), None, op, key))
+            span = context.problems.span(values.node)
+            context.contents.suppressions.append(Suppression(checks, reason, span, None, op, key))
 
 
 def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...]:
     """Names of checks, one or a list of them; each can hold several, separated by commas. Empty ones are noted."""
     selectors: list[Selector] = []
-    for item in node.items if type(node) is Sequence else (node,):
+    for item in items_of(node):
         if type(item) is not Scalar:
-            if item is not None:
-                expect(problems, item, "the id of a check")
+            expect(problems, item, "the id of a check")
         elif (text := text_of(problems, item)) is not None:
             span = problems.span(item)
             for name, offset in parts(text):

@@ -1,6 +1,7 @@
-"""Registrations by functions of Python's ``torch.library`` for an operator: ``register_kernel`` and its like.
+"""Registrations by functions of Python's ``torch.library``: ``custom_op`` and ``triton_op``, with all that these
+register, and ``register_kernel`` and its like for any operator.
 
-Sources: torch/library.py. Differences of operators of ``custom_op`` are in `custom_ops`.
+Sources: torch/library.py, torch/_library/custom_ops.py, torch/_library/triton.py.
 """
 
 from __future__ import annotations
@@ -8,35 +9,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.declarations.fields import Values, parts, text_of
-from dispatch_cli.declarations.formats.operator_format import FUNCTIONS
+from dispatch_cli.declarations.fields import Values, items_of, pairs_of, parts, text_of
+from dispatch_cli.declarations.formats.format_types import FUNCTIONS, MAKERS, TRITON_OP, UNKNOWN
 from dispatch_cli.declarations.problems import Place
+from dispatch_cli.declarations.sections import custom_op_rules as rules
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.sections.custom_op_rules import (
-    refused_autocast,
-    refused_autograd,
-    refused_device,
-    refused_vmap,
-)
+from dispatch_cli.declarations.sections.kernels import read_fake
 from dispatch_cli.declarations.sections.python_functions import PythonFunction, read_function, read_functions
-from dispatch_cli.declarations.tree import Mapping, Node, Sequence
-from dispatch_cli.model.declarations import Block, PythonKernel
-from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.declarations.tree import Node
+from dispatch_cli.model.declarations import Block, Define, PythonKernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
-from dispatch_cli.model.universe import AUTOGRAD, EXPLICIT, TorchLibrary, Universe
+from dispatch_cli.model.universe import (
+    AD_INPLACE_OR_VIEW,
+    AUTOGRAD,
+    BACKEND_SELECT,
+    BATCHED,
+    EXPLICIT,
+    META,
+    TorchLibrary,
+    Universe,
+)
 
-CODE = "torch-library"
+_CODE = "torch-library"
 """The code of a problem with what ``torch.library`` is asked to register."""
-BATCHED = "FuncTorchBatched"
-DEFAULT = "default"
+_DEFAULT = "default"
 """Word for all device types in ``torch.library.impl``."""
 _DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
 """The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
+_COMPUTES = Redispatch(RedispatchKind.NO)
+_BELOW_KEY = Redispatch(RedispatchKind.BELOW_KEY)
+_BELOW_AUTOGRAD = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
 
 
 class LibraryOperator(NamedTuple):
@@ -61,7 +70,7 @@ class LibraryOperator(NamedTuple):
     def refuse(self, message: str | None, at: Node | Place, hint: str | None = None) -> bool:
         """Note PyTorch's refusal, if there is one; True if there is."""
         if message is not None:
-            self.context.problems.add(CODE, message, at, hint)
+            self.context.problems.add(_CODE, message, at, hint)
         return message is not None
 
     def register(
@@ -81,7 +90,7 @@ class LibraryOperator(NamedTuple):
                 f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
                 "namespace."
             )
-            self.context.problems.add_at(CODE, message, span)
+            self.context.problems.add_at(_CODE, message, span)
             return
         kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
         kernel = kernel._replace(body=body, setup_body=setup)
@@ -100,14 +109,14 @@ class LibraryOperator(NamedTuple):
         return not self.refuse(None if function in self.library.functions else message, node, "remove the field")
 
 
-def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
+def read_registrations(context: FileContext, values: Values, block: Block, name: OperatorName) -> None:
     """Read registrations by ``torch.library`` for an operator that is not of ``custom_op``; mistakes are noted."""
     if (universe := context.keys.universe) is None:
         return
     defined = context.known.operators.get(name)
     if defined is not None and defined.custom:
         message = f"{name} is defined as a custom operator; declare what torch.library registers for it there"
-        context.problems.add("bad-value", message, at, "add the fields to its definition")
+        context.problems.add("bad-value", message, values.node, "add the fields to its definition")
         return
     schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
     operator = LibraryOperator(context, block, name, schema, tags, universe)
@@ -118,105 +127,95 @@ def read_registrations(context: FileContext, at: Node, values: Values, block: Bl
 
 
 def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
-    for devices, functions in read_kernels(operator, node):
+    debug, keys = operator.debug("register_kernel"), {**operator.universe.devices, _DEFAULT: EXPLICIT}
+    for devices, functions in _functions_of_devices(operator, node):
         for function in functions:
-            redispatch = function.redispatches or Redispatch(RedispatchKind.NO)
-            for key in dict.fromkeys(_key(operator, device) for device in devices):
-                wraps = function.wrapped(WrapKind.FUNCTION)
-                debug = operator.debug("register_kernel")
-                operator.register(key, debug, wraps, function.span, redispatch, function.body)
-
-
-def _key(operator: LibraryOperator, device: str) -> str:
-    """Dispatch key at which ``torch.library.impl`` registers for a device type; it takes a key for a type, too."""
-    if device in operator.universe.parseable:
-        return device
-    return EXPLICIT if device == DEFAULT else operator.universe.devices[device]
+            # torch.library.impl takes a dispatch key for a device type, too
+            for key in dict.fromkeys(keys.get(device, device) for device in devices):
+                wraps, redispatches = function.wrapped(WrapKind.FUNCTION), function.redispatches or _COMPUTES
+                operator.register(key, debug, wraps, function.span, redispatches, function.body)
 
 
 def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
-    function, wraps, setup = read_backward(operator, values)
+    function, wraps, setup = _backward(operator, values)
     if function is not None:
-        redispatch = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
         debug = operator.debug("register_autograd")
-        operator.register(AUTOGRAD, debug, wraps, function.span, redispatch, function.body, setup)
+        operator.register(AUTOGRAD, debug, wraps, function.span, _BELOW_AUTOGRAD, function.body, setup)
 
 
-def read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
+def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
     """The field ``vmap``: the batching rule. That of ``custom_op`` is registered once, for the last function."""
-    refused = None if operator.schema is None else refused_vmap(operator.schema, operator.custom)
-    with operator.context.at_call(first_of(node)):
+    refused = None if operator.schema is None else rules.refused_vmap(operator.schema, operator.custom)
+    with operator.context.at_call(_first_of(node)):
         if operator.refuse(refused, node):
             return
-    functions = read_functions(operator.context.problems, operator.context.keys, node)
+    functions = read_functions(operator.context, node)
     for function in functions[-1:] if operator.custom else functions:
-        wraps = function.wrapped(WrapKind.VMAP)
-        debug = operator.debug("register_vmap")
+        wraps, debug = function.wrapped(WrapKind.VMAP), operator.debug("register_vmap")
         operator.register(BATCHED, debug, wraps, function.span, function.redispatches, function.body)
 
 
-def read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
+def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     """The field ``autocast``: kernels that cast and call the operator anew without autocast."""
     context = operator.context
-    for key, dtype, span in _autocast(operator, node):
-        redispatch = Redispatch(RedispatchKind.EXCLUDE, (key,))
-        wraps = Wrapped(WrapKind.AUTOCAST, dtype=dtype)
+    problems, name = context.problems, operator.name
+    for at, value in pairs_of(node):
+        dtype = text_of(problems, value, "the name of a dtype")
+        if dtype is None or not _is_device(operator, at.text, problems.inside(at, 0)):
+            continue
+        key, span = f"Autocast{operator.universe.devices[at.text]}", problems.span(at)
+        if operator.refuse(rules.refused_autocast(at.text, operator.library), at) or key not in operator.universe.slot:
+            continue
+        redispatch, wraps = Redispatch(RedispatchKind.EXCLUDE, (key,)), Wrapped(WrapKind.AUTOCAST, dtype=dtype)
         operator.register(key, operator.debug("register_autocast"), wraps, span, redispatch)
-        if operator.name.name and not operator.custom:
-            kernel = PythonKernel(
-                operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted
-            )
-            context.python_kernels.append(kernel)
+        if name.name and not operator.custom:
+            kernel = PythonKernel(name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted)
+            context.contents.python_kernels.append(kernel)
 
 
-_READERS = {
-    "kernels": _read_kernels,
-    "backward": _read_backward,
-    "vmap": read_vmap,
-    "autocast": read_autocast,
-}
+_READERS = {"kernels": _read_kernels, "backward": _read_backward, "vmap": _read_vmap, "autocast": _read_autocast}
 
 
-def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[list[str], list[PythonFunction]]]:
+def _functions_of_devices(
+    operator: LibraryOperator, node: Node | None
+) -> Iterator[tuple[list[str], list[PythonFunction]]]:
     """The field ``kernels``: device types, separated by commas, and their functions; unknown types are noted."""
     context = operator.context
-    for key, value in node.pairs if type(node) is Mapping else ():
+    for key, value in pairs_of(node):
         named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
-        with context.at_call(first_of(value)):
-            devices = [text for text, place in named if is_device(operator, text, place, kernels=True)]
-        functions = read_functions(context.problems, context.keys, value)
+        with context.at_call(_first_of(value)):
+            devices = [text for text, place in named if _is_device(operator, text, place, kernels=True)]
+        functions = read_functions(context, value)
         if devices and functions:
             yield devices, functions
 
 
-def first_of(node: Node) -> Node:
+def _first_of(node: Node) -> Node:
     """The first of a list of functions, or the function that is not in a list."""
-    return node.items[0] if type(node) is Sequence and node.items else node
+    return next(iter(items_of(node)), node)
 
 
-def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool = False) -> bool:
+def _is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool = False) -> bool:
     """True if PyTorch knows the device type, and has a dispatch key for it; noted where not. kernels: of `kernels`."""
     known, parseable = operator.universe.devices, operator.universe.parseable
-    if device in known or (not operator.custom and kernels and (device == DEFAULT or device in parseable)):
+    if device in known or (not operator.custom and kernels and (device == _DEFAULT or device in parseable)):
         return True
-    message = refused_device(device, operator.library)
+    message = rules.refused_device(device, operator.library)
     if device in operator.library.device_types:
         message = f"This is a grandfathered Caffe2 device type {device}, it shouldn't ever convert to a DispatchKey."
     operator.refuse(message, at, suggestion(device, tuple(known)) or _DEVICE_HINT)
     return False
 
 
-def read_backward(
-    operator: LibraryOperator, values: Values
-) -> tuple[PythonFunction | None, Wrapped, FunctionBody | None]:
+def _backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunction | None, Wrapped, FunctionBody | None]:
     """The backward, what the autograd kernel is made of, and the body of ``setup_context``; refusals are noted."""
-    problems, keys = operator.context.problems, operator.context.keys
-    node, setup_node = values.get("backward"), values.get("setup_context")
-    function, setup = read_function(problems, keys, node), read_function(problems, keys, setup_node)
+    node = values.get("backward")
+    function = read_function(operator.context, node)
+    setup = read_function(operator.context, values.get("setup_context"))
     if function is None or node is None:
         return None, Wrapped(WrapKind.AUTOGRAD), None
     if operator.schema is not None:
-        message = refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
+        message = rules.refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
         with operator.context.at_call(node):
             if operator.refuse(message, node):
                 return None, Wrapped(WrapKind.AUTOGRAD), None
@@ -224,13 +223,118 @@ def read_backward(
     return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name), body
 
 
-def _autocast(operator: LibraryOperator, node: Node) -> Iterator[tuple[str, str, Span]]:
-    """The field ``autocast``: the key of each device type, and what is cast to; what PyTorch refuses is noted."""
+def read_custom_op(context: FileContext, values: Values, block: Block, schema: FunctionSchema | None) -> None:
+    """Read an operator with one of the fields *MAKERS*; what PyTorch refuses is noted, in its words."""
+    maker = next(maker for maker in MAKERS if maker in values)
+    node, universe = values[maker], context.keys.universe
+    if schema is None or node is None or universe is None:
+        return
+    library, tags = universe.torch_library, values.texts("tags", "the name of a tag")
+    schema = _written(schema, values)
+    all_tags = tuple(dict.fromkeys((*library.tags, *tags)))
+    operator = LibraryOperator(context, block, schema.name, schema, all_tags, universe, custom=True)
+    if maker == TRITON_OP and not operator.has(TRITON_OP, node):
+        return
+    if tags and not library.takes_tags and (at := values.get("tags")) is not None:
+        operator.refuse("custom_op() got an unexpected keyword argument 'tags'", at, "remove the tags")
+    operator.refuse(rules.refused_schema(schema, all_tags), node)
+    span = context.problems.span(node)
+    definition = Define(block, schema, AliasAnalysisKind.FROM_SCHEMA, all_tags, library.custom_op, span)
+    context.define(definition, custom=True)
+    default = read_function(context, values.get("kernel"))
+    _register_fake(operator, values, default if maker == TRITON_OP else None, span)
+    operator.refuse(values.text("refused"), node)
+    backward, wraps, setup = _backward(operator, values)
+    place, body = (span, None) if backward is None else (backward.span, backward.body)
+    operator.register(AUTOGRAD, library.custom_op, wraps, place, _BELOW_AUTOGRAD, body, setup)
+    _register_in_place(operator, schema, span, "mutates_args" in values)
+    _register_kernels(operator, schema, values, default, node)
+    for field in ("vmap", "autocast"):
+        if (at := values.get(field)) is not None and operator.has(field, at):
+            _READERS[field](operator, at, values)
+
+
+def _written(schema: FunctionSchema, values: Values) -> FunctionSchema:
+    """The schema with the aliases of the arguments of ``mutates_args``."""
+    node = values.get("mutates_args")
+    if node is None:
+        return schema
+    names = values.texts("mutates_args", "the name of an argument")
+    if names == (UNKNOWN,):
+        names = tuple(argument.name for argument in schema.arguments if takes_tensors(argument))
+    written_schema, message = rules.written(schema, names)
+    if message is not None:
+        values.problems.add(_CODE, message, node, f"the arguments are {', '.join(a.name for a in schema.arguments)}")
+    return written_schema
+
+
+def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
+    """The kernel at Meta, which is there without a fake implementation, too; the last one that is declared counts."""
+    fake, body = (FakeImpl(), None) if default is None else (FakeImpl(default.name), default.body)
+    for node in items_of(values.get("fake")):
+        with operator.context.placed(node):
+            if (fake_parts := read_fake(operator.context, node)) is not None:
+                fake, _, body = fake_parts
+                span = operator.context.problems.span(node)
+    redispatch = None if fake.function is None else _COMPUTES
+    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=redispatch, fake=fake, body=body)
+    operator.context.implement(operator.block, operator.name, META, kernel, span)
+
+
+def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span, writes: bool) -> None:
+    """The kernels at ADInplaceOrView: PyTorch's fallback for views, and one that counts versions of what is written.
+
+    writes: the operator is said to write to something, where its schema is not known.
+    """
+    library, mutable = operator.library, is_mutable(schema) or (schema.unknown is not None and writes)
+    if library.view_fallback and (mutable or rules.is_view(schema)):
+        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, None, span, _BELOW_KEY)
+    if mutable:
+        wraps = Wrapped(WrapKind.VERSION_COUNTERS)
+        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, wraps, span, _BELOW_KEY)
+
+
+def _register_kernels(
+    operator: LibraryOperator, schema: FunctionSchema, values: Values, default: PythonFunction | None, at: Node
+) -> None:
+    """The kernels of device types: ``custom_op``'s own, then those of ``register_kernel``.
+
+    For several device types at once PyTorch makes a kernel each, of which every one runs the function of the last type
+    (``backend_impl`` looks it up by a variable of the loop). A device type that is there already gets no second kernel.
+    """
+    node = values.get("kernels")
+    groups = [] if default is None else [([_DEFAULT], [default])]
+    if node is not None:
+        pairs = pairs_of(node) if default is not None else ()
+        with operator.context.at_call(_first_of(pairs[0][1]) if pairs else node):
+            if operator.refuse(rules.refused_devices(schema, operator.library), node):
+                return
+    groups += _functions_of_devices(operator, node)
+    _note_missing(operator, values, at)
+    functions: dict[str, PythonFunction] = {}
+    kernels: dict[str, str] = {}
+    for devices, several in groups:
+        for function in several:
+            if devices != [_DEFAULT] and operator.library.backend_select and not has_tensors(schema):
+                wraps = Wrapped(WrapKind.BACKEND_SELECT)
+                operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
+            for device in devices:
+                functions[device] = function
+                kernels.setdefault(device, devices[-1])
+    for device, looked_up in kernels.items():
+        function = functions[looked_up]
+        key = EXPLICIT if device == _DEFAULT else operator.universe.devices[device]
+        redispatch = function.redispatches or _COMPUTES
+        kind = WrapKind.TRITON if TRITON_OP in values else WrapKind.KERNEL
+        wraps, debug = function.wrapped(kind), operator.library.custom_op
+        operator.register(key, debug, wraps, function.span, redispatch, function.body)
+
+
+def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
+    """Note that there is no function, where one is needed."""
     problems = operator.context.problems
-    for at, value in node.pairs if type(node) is Mapping else ():
-        dtype = text_of(problems, value, "the name of a dtype")
-        if dtype is None or not is_device(operator, at.text, problems.inside(at, 0)):
-            continue
-        key = f"Autocast{operator.universe.devices[at.text]}"
-        if not operator.refuse(refused_autocast(at.text, operator.library), at) and key in operator.universe.slot:
-            yield key, dtype, problems.span(at)
+    if TRITON_OP in values and "kernel" not in values:
+        problems.add("missing-field", "a triton_op needs the field 'kernel'", at)
+    elif "kernel" not in values and "kernels" not in values:
+        hint = "for an operator without a function (device_types=()) write kernels: {}"
+        problems.add("missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at, hint)
