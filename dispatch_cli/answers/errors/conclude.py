@@ -269,10 +269,11 @@ def facts(case: Case) -> Iterator[Fact]:
 
 def _no_tensors(case: Case) -> Fact:
     why = (
-        "a list of tensors was empty, all tensors were undefined (None), they were in a list of lists, where the "
-        f"dispatcher does not look for them, or {case.operator} takes no tensor"
+        "It has no tensor (a list of tensors was empty, all were undefined or None, they were in a list of lists, "
+        f"where the dispatcher does not look, or {case.operator} takes none), or the keys of its tensors are excluded "
+        "by a guard, or passed over by fallthroughs."
     )
-    return Fact("no-tensors", (), Proof.TEXT, f"The call had no tensor among its arguments: {why}.")
+    return Fact("no-tensors", (), Proof.TEXT, f"No key of a backend was left for the call. {why}")
 
 
 def _kernels(case: Case) -> Fact:

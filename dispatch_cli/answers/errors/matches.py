@@ -51,7 +51,7 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 
 def _match(kind: str, match: re.Match[str]) -> Match:
-    groups = {name: value for name, value in match.groupdict().items() if value is not None}
+    groups = {name: value for name, value in match.groupdict().items() if value is not None and name[0] != "_"}
     return Match(
         kind=kind,
         begin=match.start(),

@@ -8,6 +8,7 @@ template have that detail. A space stands for any gap, a line break too; a quote
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 QUOTE = "['\"`\u00b4\u2018\u2019\u201c\u201d]"
 GAP = r"[\s>|*#]{1,40}"
@@ -36,6 +37,7 @@ _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    "cpp_op": r"(?<![\w:.])(?P<op>\w{1,100}::[\w:.]{1,300})",
     "dotted_op": r"(?P<namespace>\w{1,60})\.(?P<name>\w{1,100})",
     "overload": r"(?P<overload>\w{1,60})",
     "its_namespace": r"(?P<namespace>\w{1,60})\.(?P=name)\b",
@@ -197,23 +199,31 @@ HOLES = {
     "library": r"(?P<library>lib(?:(?:cu(?!da\.)|nv|(?:amdhi|hi|roc|MIO|hsa-)(?P<rocm>))\w{1,20}|nccl)\.so[.\d]{0,20})",
     # a function of a package, in one or two words
     "not_compiled": r"(?P<function>(?:(?<=RuntimeError: )|(?m:^))\w{1,60}(?: \w{1,60})?)",
-    "*": r"[^\n]{0,600}?",
-    "**": r"[\s\S]{0,3000}?",
 }
 """The expression of each hole. All are bounded."""
 _OPTIONAL = re.compile(r"\[\[(?:(?!\[\[|\]\]).)*\]\]")
 """A part that may be missing, and has no such part in it."""
 _HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
 """A hyphen within a word, escaped."""
-_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\]\]\[\[)|(\[\[)|(\]\])|( +)|(['\"`])|([^{}\[\] '\"`]+|[{}\[\]])")
+_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\]\]\[\[)|(\[\[)|(\]\])|((?:(?!\{(?:\*{1,2}|\w+)\}|\[\[|\]\])[\s\S])+)")
+_SIGN = re.compile(r" +|['\"`]|[^ '\"`]+")
+ANYTHING = {"*": (r"[^\n]", 600), "**": (r"[\s\S]", 3000)}
+"""The characters of the holes that stand for anything, and how many there are at most."""
+_WORD = re.compile(r"[A-Za-z]{2}")
+LONG = 10
+"""Characters of a literal that is not met again by chance."""
 
 
 def expression(template: str) -> str:
     """The regular expression of a template."""
     parts: list[str] = []
     chosen: list[bool] = []  # for each part that is open, whether it is one of several
-    for hole, other, begins, ends, space, quote, text in _PART.findall(template):
-        if hole:
+    before = ""
+    tokens = [*_PART.findall(template), ("",) * 5]
+    for number, ((hole, other, begins, ends, literal), (*_, behind)) in enumerate(pairwise(tokens)):
+        if hole in ANYTHING:
+            parts.append(_anything(hole, before, behind, number))
+        elif hole:
             parts.append(HOLES.get(hole, f"(?P<{hole}>)"))
         elif other:
             chosen[-1] = True
@@ -223,11 +233,34 @@ def expression(template: str) -> str:
             parts.append("(?:")
         elif ends:
             parts.append(")" if chosen.pop() else ")?")
-        else:
-            # a line may break a word at its hyphens
-            word = _HYPHEN.sub(lambda _: rf"\-(?:{GAP})?", re.escape(text))
-            parts.append(GAP if space else f"{QUOTE}?" if quote else word)
+        elif number == 0 or tokens[number - 1][0] not in ANYTHING:
+            parts.append(_literal(literal))
+        before = literal if len(literal.strip()) >= LONG and not chosen else before
     return "".join(parts)
+
+
+def _anything(hole: str, before: str, behind: str, number: int) -> str:
+    """Anything up to the first place of the literal *behind*, and not past another one of that *before*.
+
+    So nothing is tried twice, however often a text repeats the words of a template.
+    """
+    sign, most = ANYTHING[hole]
+    anything = f"(?:(?!{_literal(before)}){sign}){{0,{most}}}?" if before else f"{sign}{{0,{most}}}?"
+    # a group that is found ahead is kept
+    upto = f"{anything}{_literal(behind)}"
+    return f"(?=(?P<_{number}>{upto}))(?P=_{number})" if _WORD.search(behind) else upto
+
+
+def _literal(text: str) -> str:
+    """Words of a template, which a text may wrap and quote."""
+
+    def sign(part: re.Match[str]) -> str:
+        if part[0].isspace():
+            return GAP
+        # a line may break a word at its hyphens
+        return f"{QUOTE}?" if part[0] in "'\"`" else _HYPHEN.sub(lambda _: rf"\-(?:{GAP})?", re.escape(part[0]))
+
+    return _SIGN.sub(sign, text)
 
 
 def words(template: str) -> tuple[str, ...]:

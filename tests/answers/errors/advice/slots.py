@@ -105,6 +105,12 @@ def list_that_is_empty(advice):
         assert op(parts).shape == (2, 2)
 
 
+@tries("no-tensors", "register a kernel in place of it")
+def fallthrough_at_the_backend(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=(lambda x: x + 1) if advice else torch.library.fallthrough_kernel)
+    assert op(ONE).shape == ONE.shape
+
+
 @tries(
     "ambiguous",
     "Register a kernel at AutogradOther",
