@@ -215,6 +215,17 @@ def test_functions_of_an_unknown_generator_are_no_definitions_of_pytorchs_operat
     ]
 
 
+def test_an_operator_of_pytorch_without_a_fake_kernel_is_pytorchs_to_repair() -> None:
+    defined = 'm.def("allgather_coalesced_(Tensor x) -> Tensor", {at::Tag::pt2_compliant_tag});'
+    for definition, severity in (("", "info"), (f"TORCH_LIBRARY(my, m) {{ {defined} }}\n", "warning")):
+        namespace = "my" if definition else "c10d"
+        kernel = f'TORCH_LIBRARY_IMPL({namespace}, CPU, m) {{ m.impl("allgather_coalesced_", &f); }}\n'
+        Path("csrc/add.cpp").write_text(definition + kernel, "utf-8")
+        report = json.loads(call("check-invariants", "csrc", "--format", "json", "--severity", "info").out)
+        severities = {f["severity"] for f in report["findings"] if f["check"] == "no-fake-kernel"}
+        assert severities == {severity}
+
+
 def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
     """PyTorch had named tensors until 2.12; the sources may be for that."""
     Path("csrc/add.cpp").write_text(BACKEND.replace("add.Tensor", "index_copy.dimname"), "utf-8")

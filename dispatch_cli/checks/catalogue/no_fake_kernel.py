@@ -14,10 +14,11 @@ operator that only writes to its arguments and returns nothing, for which the mo
 that its result depends on data; one with the same kernel for autograd and for a backend, which calls other operators;
 or one of the namespaces whose real kernels the mode runs on zeros, such as `vision` and `torchaudio`.
 
-A finding is a warning if the operator is meant to be traced: it has the tag `pt2_compliant_tag`, which does not count
-where `custom_op` has set it, or nearly all operators of its namespace work on fake tensors: all others, or at least
-five in six. If fewer do, and some operator of the namespace has a fake implementation, a kernel at Meta, or the tag, it
-is an info. Other libraries may not be meant for tracing: each gets one finding for all its operators, an info.
+A finding is a warning if the files define the operator, and it is meant to be traced: it has the tag
+`pt2_compliant_tag`, which does not count where `custom_op` has set it, or nearly all operators of its namespace work on
+fake tensors: all others, or at least five in six. It is an info if the files only add kernels to the operator, or if
+fewer do, and some operator of the namespace has a fake implementation, a kernel at Meta, or the tag. Other libraries
+may not be meant for tracing: each gets one finding for all its operators, an info.
 
 Bad:
 
@@ -225,7 +226,9 @@ def _finding(view: View, name: OperatorName, is_of_few: bool) -> Finding:
         span=view.defined_at(name) or _place(view, name),
         tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta",
         fix=() if META in view.active(name) else (fake_impl(name),),
-        severity=Severity.WARNING if is_meant and view.own_keys(name) else Severity.INFO,
+        severity=Severity.WARNING
+        if is_meant and view.own_keys(name) and view.is_defined_by_files(name)
+        else Severity.INFO,
         slots=[(name, META)],
     )
 
