@@ -222,7 +222,7 @@ def test_an_operator_of_pytorch_without_a_fake_kernel_is_pytorchs_to_repair() ->
         kernel = f'TORCH_LIBRARY_IMPL({namespace}, CPU, m) {{ m.impl("allgather_coalesced_", &f); }}\n'
         Path("csrc/add.cpp").write_text(definition + kernel, "utf-8")
         report = json.loads(call("check-invariants", "csrc", "--format", "json", "--severity", "info").out)
-        severities = {f["severity"] for f in report["findings"] if f["check"] == "no-fake-kernel"}
+        severities = {item["severity"] for item in report["findings"] if item["check"] == "no-fake-kernel"}
         assert severities == {severity}
 
 

@@ -8,8 +8,8 @@ write (pytorch/pytorch#129372).
 A write is read in the source of a kernel: `x.add_(1)`, `x[0] = 1`, `x += 1`, `torch.add(x, 1, out=x)`,
 `torch._foreach_add_([x], 1)`, or the same on a view such as `x.view(-1)`. Nothing is said of a parameter that the
 function binds anew, as in `x = x.clone()`, nor of writes by functions that it calls; nor of `aten::_copy_from` and
-`aten::_copy_from_and_resize`, whose kernels write to their second argument although PyTorch's schemas do not say so. A name in `mutates_args` that no
-parameter has is refused by PyTorch, which `refused-registration` reports.
+`aten::_copy_from_and_resize`, whose kernels write to their second argument although PyTorch's schemas do not say so. A
+name in `mutates_args` that no parameter has is refused by PyTorch, which `refused-registration` reports.
 
 Bad:
 
@@ -46,7 +46,6 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import computes, undeclared_writes
-
 
 _COPIES = frozenset({"aten::_copy_from", "aten::_copy_from_and_resize"})
 """Operators by which a backend copies (``aten/src/ATen/native/Copy.cpp``)."""
