@@ -65,7 +65,9 @@ def operator_words(state: State) -> dict[str, list[str]]:
     """Operators as `--op` takes them, and as other commands do, by name; those whose name is both are left out."""
     names = state.dispatcher.names()
     overloaded = {name[: name.index(".", name.index("::"))] for name in names if "." in name.partition("::")[2]}
-    whole = {name: name for name in names} | {name: f"higher_order::{name}" for name in state.higher_order_names}
+    whole = {name: name for name in names} | {
+        name: f"higher_order::{name}" for name in sorted(state.higher_order_names)
+    }
     words = {
         name: [quoted(re.sub(r"[\[*?]", r"[\g<0>]", word) + ".default" * (name in overloaded)), quoted(word)]
         for name, word in whole.items()

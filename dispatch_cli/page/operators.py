@@ -33,7 +33,7 @@ class OperatorColumns:
 
     def data(self, known: Sequence[Listed]) -> dict[str, Any]:
         """The columns; fallbacks: the backend fallbacks, as kernels."""
-        rows = [self._operator(row.name) for row in known if not row.higher_order]
+        rows = [self._operator(row) for row in known if not row.higher_order]
         columns = ("name", "schema", "header", "place", "table", "kernels", "python")
         return {
             **{column: [row[position] for row in rows] for position, column in enumerate(columns)},
@@ -42,8 +42,8 @@ class OperatorColumns:
             "headers": self.headers.values,
         }
 
-    def _operator(self, text: str) -> tuple[Any, ...]:
-        state = self.state
+    def _operator(self, row: Listed) -> tuple[Any, ...]:
+        state, text = self.state, row.name
         name = OperatorName.parse(text)
         operator = state.dispatcher.operator(name)
         definition = operator.definition
@@ -52,16 +52,16 @@ class OperatorColumns:
         if definition is not None and definition.tags:
             facts = (*facts, ("Tags", ", ".join(definition.tags)))
         python = [
-            [row.dispatch_key, row.kernel, self.texts.place(row.span), all_text(row.when)]
-            for row in state.python_kernels(name)
+            [kernel.dispatch_key, kernel.kernel, self.texts.place(kernel.span), all_text(kernel.when)]
+            for kernel in state.python_kernels(name)
         ]
         ids = state.dispatcher.universe.ids
-        kernels = [row for key in sorted(operator.kernels, key=ids.__getitem__) for row in operator.kernels[key]]
+        kernels = [kernel for key in sorted(operator.kernels, key=ids.__getitem__) for kernel in operator.kernels[key]]
         return (
             *(text, schema_label(text, schema), self.headers.add(facts)),
             self.texts.place(None if definition is None else definition.span, state.operator_origin(name)),
-            self.tables.add(name, schema),
-            [number for row in kernels for number in self._kernel(row)],
+            self.tables.add(name, schema, row),
+            [number for kernel in kernels for number in self._kernel(kernel)],
             python,
         )
 

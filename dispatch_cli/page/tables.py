@@ -19,6 +19,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import schema_text_takes_tensors
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.page.blocks import written_blocks
+from dispatch_cli.page.listing import Listed
 from dispatch_cli.page.outcomes import Outcomes
 from dispatch_cli.page.pool import Pool
 from dispatch_cli.render.document import Column, runs_of
@@ -44,20 +45,20 @@ class Tables:
         self._autograd = frozenset(state.dispatcher.universe.covered_by("Autograd"))
         self._slots = state.dispatcher.universe.slot
 
-    def add(self, name: OperatorName, schema: str | None) -> int:
-        """The number of an operator's table."""
-        return self._pool.build(self._shared(name, schema), lambda _: self._table(name))
+    def add(self, name: OperatorName, schema: str | None, row: Listed) -> int:
+        """The number of an operator's table. row: what the list says of the operator."""
+        return self._pool.build(self._shared(name, schema, row), lambda _: self._table(name))
 
-    def _shared(self, name: OperatorName, schema: str | None) -> Hashable:
+    def _shared(self, name: OperatorName, schema: str | None, row: Listed) -> Hashable:
         """Value that is equal for operators whose tables have the same words, but for those of the kernels."""
         dispatcher, equal = self.state.dispatcher, dict[Hashable, int]()
         kernels = [
-            (key, *(equal.setdefault((row.kernel.label, row.kernel.span, row.kernel.when), len(equal)) for row in rows))
+            (key, *(equal.setdefault((at.kernel.label, at.kernel.span, at.kernel.when), len(equal)) for at in rows))
             for key, rows in sorted(dispatcher.operator(name).kernels.items())
         ]
         takes = None if schema is None else schema_text_takes_tensors(schema)
-        own = name if dispatcher.stale_slots(name) else None
-        before = tuple(changed_slots(self.state, name).items())
+        own = name if row.stale else None
+        before = tuple(changed_slots(self.state, name).items()) if row.changed else ()
         return *dispatcher.shape(name), *kernels, takes, own, before
 
     def _table(self, name: OperatorName) -> dict[str, Any]:
