@@ -106,7 +106,7 @@ def command(
             say_written(out.file, plural(len(promises), "promise"))
         return
     report = support_report(state, columns, [*support_rows(state, names, columns)], source_arguments())
-    show(report, out, full=full, reasons_first=out.format == "text")
+    show(report, out, full=full)
 
 
 def _columns(

@@ -1,4 +1,4 @@
-"""The support matrix in marks and words, and the reasons why calls do not work, the most important last."""
+"""The support matrix in marks and words, and the reasons why calls do not work, the most important first."""
 
 from __future__ import annotations
 
@@ -145,33 +145,22 @@ def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColum
     return "; ".join(f"{', '.join(where)}: {', '.join(names)}" for names, where in backends.items())
 
 
-def document(report: SupportReport, full: bool = False, reasons_first: bool = False) -> Iterator[Block]:
-    """The verdict, the matrix, then the reasons. full: a row for each operator.
-
-    reasons_first: the reasons, the matrix, and the verdict at the end, which is what a terminal shows.
-    """
-    verdict = Paragraph(outcome(report), kind=ParagraphKind.TITLE)
-    summary = [*(Paragraph(text, hang=INDENT) for text in counts(report)), Paragraph(Run(over_label(report), Tone.DIM))]
-    if not reasons_first:
-        yield verdict
-        yield from summary
-        yield from _matrix_blocks(report, full)
-        for reason in report.reasons:
-            yield Gap()
-            yield from reason_blocks(reason, report)
-        return
-    for reason in report.reasons:
-        yield from reason_blocks(reason, report)
-        yield Gap()
+def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
+    """The verdict, the matrix, then the reasons. full: a row for each operator."""
+    yield Paragraph(outcome(report), kind=ParagraphKind.TITLE, is_verdict=True)
+    yield from (Paragraph(text, hang=INDENT) for text in counts(report))
+    yield Paragraph(Run(over_label(report), Tone.DIM))
     yield from _matrix_blocks(report, full)
-    yield from summary
-    yield verdict
+    for reason in report.reasons:
+        yield Gap()
+        yield from reason_blocks(reason, report)
 
 
 def _matrix_blocks(report: SupportReport, full: bool) -> Iterator[Block]:
     """The matrix, and sentences about all of it."""
     if not report.operators:
         return
+    yield Gap()
     picture = matrix(report, full)
     shown = report.chosen if full else sum(map(_has_schema, report.operators))
     if shown:

@@ -16,8 +16,8 @@ from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
-ORDER = (Verdict.NOT_KNOWN, Verdict.NO_KERNEL, Verdict.RAISES, Verdict.GRADIENT_LOST, Verdict.WRONG)
-"""The verdicts of calls that do not work, or may not, the gravest last."""
+ORDER = (Verdict.WRONG, Verdict.GRADIENT_LOST, Verdict.RAISES, Verdict.NO_KERNEL, Verdict.NOT_KNOWN)
+"""The verdicts of calls that do not work, or may not, the gravest first."""
 USUAL = (SupportContext.EAGER, SupportContext.TRAIN, SupportContext.COMPILE)
 """Contexts that most users need."""
 
@@ -129,7 +129,7 @@ class _Found(NamedTuple):
 def _reasons(
     state: State, rows: Sequence[SupportRow], columns: Sequence[Column], source: Sequence[str]
 ) -> list[SupportReason]:
-    """The reasons: those about eager, training and compiled calls last, then the gravest, then those of most cells."""
+    """The reasons: those about eager, training and compiled calls first, then the gravest, then those of most cells."""
     groups: dict[tuple[Verdict, Reason, str, str | None], list[_Found]] = {}
     for row in rows:
         for at, cell in enumerate(row.cells):
@@ -142,8 +142,8 @@ def _reasons(
     reasons = [_with_finding(state, row, source) if row.reason is Reason.NOT_DEFINED else row for row in reasons]
 
     def rank(reason: SupportReason) -> tuple[bool, int, int]:
-        is_usual = any(columns[at].context in USUAL for at in reason.columns)
-        return is_usual, ORDER.index(reason.verdict), reason.cells
+        is_unusual = all(columns[at].context not in USUAL for at in reason.columns)
+        return is_unusual, ORDER.index(reason.verdict), -reason.cells
 
     return sorted(reasons, key=rank)
 
