@@ -10,7 +10,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     FunctionValue,
     ImportedName,
-    ObjectValue,
+    InstanceValue,
     Opaque,
     Scope,
     TypeArguments,
@@ -228,13 +228,14 @@ def signature_of(wrapper: FunctionValue, evaluate: Callable[..., Value]) -> Valu
     positional = [*arguments.posonlyargs, *arguments.args][1 if function.bound else 0 :]
     nodes = [*positional, *arguments.kwonlyargs, *filter(None, (arguments.vararg, arguments.kwarg))]
     parameters = {
-        name: ObjectValue(
-            {"name": name, "annotation": annotation(node.annotation), "default": function.defaults.get(name, EMPTY)}
+        name: InstanceValue(
+            None,
+            {"name": name, "annotation": annotation(node.annotation), "default": function.defaults.get(name, EMPTY)},
         )
         for name, node in {node.arg: node for node in nodes}.items()
     }
     returned = annotation(getattr(function.node, "returns", None))
-    return ObjectValue({"parameters": parameters, "return_annotation": returned})
+    return InstanceValue(None, {"parameters": parameters, "return_annotation": returned})
 
 
 def type_origin(value: Value) -> Value:

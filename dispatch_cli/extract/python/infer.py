@@ -14,7 +14,6 @@ from dispatch_cli.extract.python.annotations import (
     schema_type,
     unwrapped,
 )
-from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     EnumMember,
@@ -22,6 +21,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Opaque,
     Scope,
     Value,
+    items_of,
     source_text,
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     Opaque,
@@ -12,6 +11,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Prepared,
     Value,
     function_name,
+    items_of,
     source_text,
 )
 from dispatch_cli.model.sources.extracted import Unknown

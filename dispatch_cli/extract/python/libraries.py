@@ -6,10 +6,9 @@ import re
 
 import dispatch_cli.extract.python.keys as keys
 from dispatch_cli.extract.python.bodies import body_of
-from dispatch_cli.extract.python.evaluation.evaluator import Call
-from dispatch_cli.extract.python.evaluation.methods import items_of
 from dispatch_cli.extract.python.evaluation.values import (
     Bound,
+    Call,
     Dotted,
     LibraryValue,
     NamedSchema,
@@ -18,6 +17,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Prepared,
     Value,
     function_name,
+    items_of,
 )
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
@@ -41,19 +41,6 @@ PARAMETERS = {
     FunctionRole.AUTOCAST: "op device_type cast_inputs",
 }
 """Parameters of the functions that register for an operator."""
-_MISSING = Opaque(None, "nothing")
-
-
-def _is_library_of_torch(given: list[Value]) -> bool:
-    """True if the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
-    match given:
-        case [Dotted(name), str(), key]:
-            return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)
-    return False
-
-
-def _kind(value: Value) -> LibraryKind | None:
-    return LibraryKind.__members__.get(value) if isinstance(value, str) else None
 
 
 class Libraries:
@@ -67,59 +54,50 @@ class Libraries:
     def library(self, call: Call) -> Value:
         """``Library(ns, kind, dispatch_key)``."""
         arguments = call.arguments("ns kind dispatch_key")
-        kind = _kind(arguments.get("kind"))
+        named = arguments.get("kind")
+        kind = LibraryKind.__members__.get(named) if isinstance(named, str) else None
         if kind is None:
-            self._run.not_known(call.file, call.node, "the kind of the library is not known")
-            return Opaque(call.node)
+            return self._run.not_known(call, "the kind of the library is not known")
         key = keys.key_of(arguments.get("dispatch_key", ""))
-        return LibraryValue(self.block(kind, keys.text_of(arguments.get("ns"), call.node), key, call))
+        at = self._run.span(call.file, call.node)
+        return LibraryValue(self._block(call, kind, keys.text_of(arguments.get("ns"), call.node), key, at=at))
 
-    def block(
-        self,
-        kind: LibraryKind,
-        namespace: str | Unknown,
-        key: str | Unknown | None,
-        call: Call,
-        implicit: bool = False,
-    ) -> ExtractedBlock:
-        """A library, found."""
-        at = self._run.at(call.file, call.node)
-        if not implicit:
-            at = self._run.span(call.file, call.node)
-        block = ExtractedBlock(kind, namespace, key, at, self._run.conditions(call.file), True, implicit)
-        self._run.emit(block, call.node)
-        return block
+    def _block(self, call: Call, *about: object, **more: object) -> ExtractedBlock:
+        return self._run.found(call, ExtractedBlock, *about, python=True, **more)
+
+    def implicit(self, namespace: str | Unknown, call: Call) -> LibraryValue:
+        """The library that a function makes where none is given."""
+        return LibraryValue(self._block(call, LibraryKind.FRAGMENT, namespace, None, implicit=True))
 
     def scoped(self, call: Call) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        self._run.not_known(call.file, call.node, "what it registers ends with the `with` statement")
-        return Opaque(call.node)
+        return self._run.not_known(call, "what it registers ends with the `with` statement")
 
-    def _implicit(self, operator: str | Unknown, lib: Value, call: Call) -> ExtractedBlock:
-        """The library that a function of ``torch.library`` makes for an operator, where none is given."""
+    def _library_of(self, operator: str | Unknown, lib: Value, call: Call) -> LibraryValue:
+        """The library that is given, or that of an operator's namespace."""
         if isinstance(lib, LibraryValue):
-            return lib.block
-        namespace = operator.partition("::")[0] if isinstance(operator, str) else operator
-        return self.block(LibraryKind.FRAGMENT, namespace, None, call, implicit=True)
+            return lib
+        return self.implicit(operator.partition("::")[0] if isinstance(operator, str) else operator, call)
 
     # definitions
 
     def define_function(self, call: Call) -> Value:
         """``torch.library.define(qualname, schema)``; ``define(lib, schema)`` is a decorator."""
-        if call.given and isinstance(lib := call.given[0], LibraryValue):
+        if call.given and isinstance(given := call.given[0], LibraryValue):
             path = self._run.call_path(call.file, call.node)
-            return Prepared(Bound(lib, "define and impl"), tuple(call.given[1:]), call.keywords, path)
+            return Prepared(Bound(given, "define and impl"), tuple(call.given[1:]), call.keywords, path)
         arguments = call.arguments("qualname schema")
         name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
-        lib = LibraryValue(self._implicit(name, arguments.get("lib"), call))
+        lib = self._library_of(name, arguments.get("lib"), call)
         whole: Value = schema
         if isinstance(name, Unknown):
             whole = Opaque(call.node, name.expression)
         elif isinstance(schema, str):
             whole = f"{name}{schema}"
+        elif isinstance(schema, NamedSchema):
+            whole = NamedSchema(name, schema.why, schema.refused)
         else:
-            why = getattr(schema, "why", None) or f"the schema is `{keys.shown(schema, call.node)}`"
-            whole = NamedSchema(name, why, getattr(schema, "refused", None))
+            whole = NamedSchema(name, f"the schema is `{keys.shown(schema, call.node)}`")
         self.define(lib, call.of(whole, tags=arguments.get("tags")))
         return None
 
@@ -135,21 +113,16 @@ class Libraries:
             name, why, refused = keys.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
         else:
             name = Unknown(keys.shown(schema, call.node))
-        if text is None and why is None:
-            why = f"the schema is `{keys.shown(schema, call.node)}`"
-        self._run.emit(
-            ExtractedDefinition(
-                lib.block,
-                name,
-                text,
-                self._run.at(call.file, call.node),
-                self._run.conditions(call.file),
-                keys.tags_of(arguments.get("tags")),
-                alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
-                why,
-                refused=refused,
-            ),
-            call.node,
+        self._run.found(
+            call,
+            ExtractedDefinition,
+            lib.block,
+            name,
+            text,
+            tags=keys.tags_of(arguments.get("tags")),
+            alias_analysis=alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
+            why_unknown=why or (None if text else f"the schema is `{keys.shown(schema, call.node)}`"),
+            refused=refused,
         )
         return schema.partition("(")[0] if isinstance(schema, str) else Opaque(call.node)
 
@@ -165,21 +138,21 @@ class Libraries:
             return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset, path)
         unknown = isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords
         if unknown or _is_library_of_torch(call.given):
-            self._run.not_known(call.file, call.node, f"it is not known what `{function_name(first)}` is")
+            self._run.not_known(call, f"it is not known what `{function_name(first)}` is")
             return Prepared(Dotted("torch._decomp.decorator"))
         parsed = call.arguments("qualname types func")
         qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
         if function is None:
             return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")}, path)
         operator = keys.operator_of(qualname, call.node)
-        block = self._implicit(operator, parsed.get("lib"), call)
+        lib = self._library_of(operator, parsed.get("lib"), call)
         for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
-            self._kernel(block, operator, keys.key_or_device(device_type), function, call)
+            self._kernel(lib, operator, keys.key_or_device(device_type), function, call)
         return None
 
     def _kernel(
         self,
-        block: ExtractedBlock,
+        lib: LibraryValue,
         operator: str | Unknown,
         key: str | Unknown | None,
         function: Value,
@@ -187,22 +160,11 @@ class Libraries:
         with_keyset: bool = False,
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
-        at = self._run.at(call.file, call.node)
-        falls = keys.is_fallthrough(function)
-        self._run.emit(
-            ExtractedKernel(
-                block,
-                operator,
-                key or "CompositeImplicitAutograd",
-                "fallthrough" if falls else function_name(function),
-                at,
-                self._run.conditions(call.file),
-                falls,
-                python=True,
-                body=None if with_keyset else body_of(function, self._run),
-            ),
-            call.node,
-        )
+        key, falls = key or "CompositeImplicitAutograd", keys.is_fallthrough(function)
+        shown = "fallthrough" if falls else function_name(function)
+        body = None if with_keyset else body_of(function, self._run)
+        about = lib.block, operator, key, shown
+        self._run.found(call, ExtractedKernel, *about, fallthrough=falls, python=True, body=body)
 
     def impl(self, lib: LibraryValue, call: Call) -> None:
         """``lib.impl(op_name, fn, dispatch_key)``."""
@@ -210,7 +172,7 @@ class Libraries:
         operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
         key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key
         keyset = arguments.get("with_keyset", False) is not False
-        self._kernel(lib.block, operator, key, arguments.get("fn", _MISSING), call, keyset)
+        self._kernel(lib, operator, key, arguments.get("fn", Opaque(None, "nothing")), call, keyset)
 
     def fake(self, lib: LibraryValue, call: Call) -> None:
         """``lib._register_fake(op_name, fn)``."""
@@ -225,8 +187,7 @@ class Libraries:
         function = arguments.get("fn")
         falls = keys.is_fallthrough(function)
         shown = "fallthrough" if falls else function_name(function)
-        at, when = self._run.at(call.file, call.node), self._run.conditions(call.file)
-        self._run.emit(ExtractedFallback(lib.block, key, shown, at, when, falls, True), call.node)
+        self._run.found(call, ExtractedFallback, lib.block, key, shown, fallthrough=falls, python=True)
 
     def method(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library."""
@@ -240,50 +201,37 @@ class Libraries:
                 self.impl(lib, call.of(call.given[0], call.given[-1], call.given[1], **call.keywords))
                 return call.given[-1]
             case "define and impl":  # the decorator `torch.library.define`
-                name = self.define(lib, call.of(*call.given[:-1], **call.keywords))
-                self.impl(lib, call.of(name, call.given[-1]))
+                self.impl(lib, call.of(self.define(lib, call.of(*call.given[:-1], **call.keywords)), call.given[-1]))
                 return call.given[-1]
             case "_register_fake":
                 self.fake(lib, call)
             case "_impl_with_aoti_compile":
-                self._run.not_known(call.file, call.node, "its kernels are compiled")
+                self._run.not_known(call, "its kernels are compiled")
             case "fallback":
                 self._fallback(lib, call)
             case "_destroy":
-                self._run.not_known(call.file, call.node, "it removes what the library has registered")
+                self._run.not_known(call, "it removes what the library has registered")
             case _:
                 self._run.account(call.file, call.node)
         return None
 
     # functions for operators
 
-    def _add(
-        self,
-        role: FunctionRole,
-        operator: str | Unknown,
-        function: Value,
-        call: Call,
-        devices: tuple[str | Unknown, ...] = (),
-        dtype: str | None = None,
-    ) -> None:
+    def _add(self, role: FunctionRole, operator: str | Unknown, function: Value, call: Call, **more: object) -> None:
         """A Python function for an operator, found."""
         override = call.keywords.get("allow_override")
         setup = call.keywords.get("setup_context")
-        self._run.emit(
-            OperatorFunction(
-                role,
-                operator,
-                function_name(function),
-                self._run.at(call.file, call.node),
-                self._run.conditions(call.file),
-                devices,
-                None if setup is None else function_name(setup),
-                dtype,
-                override if isinstance(override, bool) else None,
-                body_of(function, self._run),
-                body_of(setup, self._run),
-            ),
-            call.node,
+        self._run.found(
+            call,
+            OperatorFunction,
+            role,
+            operator,
+            function_name(function),
+            setup_context=None if setup is None else function_name(setup),
+            allow_override=override if isinstance(override, bool) else None,
+            body=body_of(function, self._run),
+            setup_body=body_of(setup, self._run),
+            **more,
         )
 
     def register(self, role: FunctionRole, call: Call) -> Value:
@@ -298,7 +246,7 @@ class Libraries:
         elif role is FunctionRole.KERNEL and devices is None:
             devices = ("default",)
         name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
-        self._add(role, operator, function, call, devices or (), name)
+        self._add(role, operator, function, call, devices=devices or (), dtype=name)
         return function
 
     def register_effect(self, call: Call) -> Value:
@@ -322,8 +270,15 @@ class Libraries:
         key, function = keys.key_of(call.given[0]), call.given[1]
         operator = keys.operator_of(owner, call.node)
         if (operator, key) in self._run.removed_python_kernels:
-            why = "it takes the place of a kernel that `py_kernels` had before"
-            self._run.not_known(call.file, call.node, why)
+            self._run.not_known(call, "it takes the place of a kernel that `py_kernels` had before")
         else:
-            self._add(FunctionRole.PY_IMPL, operator, function, call.of(), (key,) if key else ())
+            self._add(FunctionRole.PY_IMPL, operator, function, call.of(), devices=(key,) if key else ())
         return function
+
+
+def _is_library_of_torch(given: list[Value]) -> bool:
+    """True if the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
+    match given:
+        case [Dotted(name), str(), key]:
+            return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)
+    return False

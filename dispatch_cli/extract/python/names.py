@@ -17,6 +17,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
     InstanceValue,
     LibraryValue,
+    NoResult,
     Prepared,
     Value,
     source_text,
@@ -142,23 +143,27 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def is_instance(value: Value, kinds: Value) -> bool | None:
-    """``isinstance`` of a value that is known; None where that is not known."""
+def is_instance(value: Value, kinds: Value) -> bool:
+    """``isinstance`` of a value that is known. Errors: `NoResult`."""
     if isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 3:
-        return kinds == Dotted("torch._ops.OpOverloadPacket") or None
-    names = [
-        kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else (kinds,))
-    ]
+        if kinds == Dotted("torch._ops.OpOverloadPacket"):
+            return True
+        raise NoResult
     if isinstance(kinds, ClassValue):
-        if isinstance(value, InstanceValue):
-            return value.of is kinds or None
-        return False if isinstance(value, FunctionValue) and not value.may_be_replaced else None
+        if isinstance(value, InstanceValue) and value.of is kinds:
+            return True
+        if isinstance(value, FunctionValue) and not value.may_be_replaced:
+            return False
+        raise NoResult
     if not isinstance(value, type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue):
-        return None
+        raise NoResult
+    names = [kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else [kinds])]
     if any(isinstance(value, _KINDS.get(name, ())) for name in names):
         return True
     plain = not isinstance(value, LibraryValue | FunctionValue)
-    return False if all(name in _KINDS or (plain and name.startswith("torch.")) for name in names) else None
+    if all(name in _KINDS or (plain and name.startswith("torch.")) for name in names):
+        return False
+    raise NoResult
 
 
 def may_register(function: Value) -> bool:

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.evaluation.binding import Bindings
 from dispatch_cli.extract.python.evaluation.calls import Calls
-from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
+from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.expressions import Expressions
 from dispatch_cli.extract.python.evaluation.lookups import Lookups
+from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.statements import Statements
-from dispatch_cli.extract.python.evaluation.values import FunctionValue, Opaque, Scope
+from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import CALLED, COMMON, HARMLESS
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.run import PythonRun
@@ -131,15 +131,15 @@ class PythonReader(Evaluator):
         self.module = self._module
         lookups = Lookups(self)
         self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
-        expressions = Expressions(self)
+        operations = Operations(run)
+        expressions = Expressions(self, operations)
         self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
         torch = TorchCalls(run, self.value)
-        bindings = Bindings(self, torch)
-        calls = Calls(self, lookups, bindings, torch)
+        calls = Calls(self, lookups, operations, torch)
         self.call, self.apply = calls.call, calls.apply
         self.decorate, self.run_function = calls.decorate, calls.run_function
-        self.assign = bindings.assign
-        self.block = Statements(self, bindings).block
+        statements = Statements(self, lookups, torch)
+        self.assign, self.block = statements.assign, statements.block
 
     def _module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
@@ -180,7 +180,8 @@ class PythonReader(Evaluator):
                     if not left or not self._assume(file, left):
                         break
                 for call in self._left(file):
-                    self.run.not_known(file, call, "it is in code that is not reached when the module is imported")
+                    why = "it is in code that is not reached when the module is imported"
+                    self.run.not_known(Call([], {}, call, self.module(file)), why)
         except OverWork as error:
             self.run.bounded(error, file)
 

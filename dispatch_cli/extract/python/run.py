@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
-from dispatch_cli.extract.python.evaluation.methods import items_of
-from dispatch_cli.extract.python.evaluation.options import merged
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_BITS,
     MAX_NAME,
@@ -16,11 +15,15 @@ from dispatch_cli.extract.python.evaluation.values import (
     MAX_TEXT,
     PARTS,
     Alternatives,
+    Call,
     FunctionValue,
+    NoResult,
     Opaque,
     RegistrationQuestion,
     Value,
     ValueOption,
+    items_of,
+    merged,
     size_of,
     source_text,
 )
@@ -44,6 +47,7 @@ from dispatch_cli.model.sources.extracted import (
 from dispatch_cli.model.sources.source_conditions import question_text
 from dispatch_cli.model.span import Span
 
+_Extracted = TypeVar("_Extracted", bound=Extracted)
 STEP = 3
 """Units of work of an expression or statement."""
 FINDING = 50
@@ -197,25 +201,35 @@ class PythonRun:
         finally:
             del self.when[size:]
 
-    def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
-        """Do something for each of the values that there may be, under its conditions."""
+    def each(self, value: Value, act: Callable[[Value], Value], node: ast.AST | None = None) -> Value:
+        """Do something for each of the values that there may be, under its conditions. node: what is not known then."""
+        if not isinstance(value, ByVersion | Alternatives):
+            return act(value)
+
+        def attempt(chosen: Value) -> Value:
+            try:
+                return act(chosen)
+            except NoResult:
+                return Opaque(node)
+
         if isinstance(value, ByVersion):
             self.spend(len(value.values))
-            return ByVersion(tuple(map(act, value.values)))
-        if not isinstance(value, Alternatives):
-            return act(value)
+            return ByVersion(tuple(map(attempt, value.values)))
         options = []
         for option in value.options:
             with self.under(option.when) as possible:
                 if possible:
-                    options.append(ValueOption(option.when, act(option.value)))
+                    options.append(ValueOption(option.when, attempt(option.value)))
         return merged(options)
 
-    def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
+    def pairs(
+        self, left: Value, right: Value, act: Callable[[Value, Value], Value], node: ast.AST | None = None
+    ) -> Value:
         """Do something for each pair of values that there may be."""
         if isinstance(left, ByVersion) and isinstance(right, ByVersion):
-            return ByVersion(tuple(map(act, left.values, right.values)))
-        return self.each(left, lambda first: self.each(right, lambda second: act(first, second)))
+            both = ByVersion(tuple(zip(left.values, right.values, strict=True)))
+            return self.each(both, lambda pair: act(*pair), node)
+        return self.each(left, lambda first: self.each(right, lambda second: act(first, second), node), node)
 
     def here(self, value: Value) -> Value:
         """The value as it is put into a list: under the conditions of the statement."""
@@ -326,8 +340,14 @@ class PythonRun:
         absent = condition.operand if isinstance(condition, Not) else None
         return isinstance(absent, Atom) and _base(self.questions.get(absent.text, "")) == _base(operator)
 
-    def emit(self, thing: Extracted, node: ast.AST) -> None:
-        """A registration is found."""
+    def found(self, call: Call, kind: Callable[..., _Extracted], *about: object, **more: object) -> _Extracted:
+        """A registration is found at a call. about, more: its fields."""
+        more.setdefault("at", self.at(call.file, call.node))
+        thing = kind(*about, when=self.conditions(call.file), **more)
+        self._emit(thing, call.node)
+        return thing
+
+    def _emit(self, thing: Extracted, node: ast.AST) -> None:
         texts = sum(len(part) for part in thing if isinstance(part, str))
         parts = sum(len(part) for part in thing if isinstance(part, tuple))
         self.spend(FINDING + texts // 16 + parts)
@@ -335,15 +355,15 @@ class PythonRun:
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
         if self.uncertain is not None and not (isinstance(thing, ExtractedBlock) or _defines_unknown(thing)):
-            self.refuse(thing.at, node, self.uncertain, thing.when)
+            self._refuse(thing.at, node, self.uncertain, thing.when)
             return
         if self.assumed is not None and not (isinstance(thing, ExtractedBlock) or is_decided(thing)):
             why = f"`{self.assumed.name}` registers it when it is called, and no call of it was found"
-            self.refuse(thing.at, node, why, thing.when)
+            self._refuse(thing.at, node, why, thing.when)
             return
         if self._has_rival(thing) and self.assumed is not None:
             why = f"`{self.assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
-            self.refuse(thing.at, node, why, thing.when)
+            self._refuse(thing.at, node, why, thing.when)
             return
         if thing not in self.registered and self.assumed is not None:
             self.called.setdefault(self.assumed, {})[thing.at] = None
@@ -361,17 +381,18 @@ class PythonRun:
         function, when = self._holders.setdefault(slot, (self.assumed, thing.when))
         return self.assumed is not function and not exclude_each_other(when, thing.when)
 
-    def refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
+    def _refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
         """A statement is not understood."""
         if (at, why) not in self._said:
             self._said.add((at, why))
             self.not_understood.append(NotUnderstood(at, source_text(node), why, when))
 
-    def not_known(self, file: str, node: ast.AST, why: str) -> None:
-        """A registration is not understood."""
+    def not_known(self, call: Call, why: str) -> Opaque:
+        """A registration is not understood; its value is not known."""
         self.spend(FINDING)
-        self.text(node)
-        self.refuse(self.at(file, node), node, why, self.conditions(file))
+        self.text(call.node)
+        self._refuse(self.at(call.file, call.node), call.node, why, self.conditions(call.file))
+        return Opaque(call.node)
 
     def bounded(self, error: OverWork | RecursionError, file: str, node: ast.AST | None = None) -> None:
         """The reading of a file, or of a function of it, ended at a bound. node: the function."""

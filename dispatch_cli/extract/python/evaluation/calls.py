@@ -7,28 +7,28 @@ from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
-from dispatch_cli.extract.python.evaluation.binding import Bindings
-from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
+from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.lookups import Lookups
-from dispatch_cli.extract.python.evaluation.methods import (
-    BUILTINS,
-    NoResult,
-    constant_method,
-)
-from dispatch_cli.extract.python.evaluation.options import conditional, exclusive, is_type, merged
+from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_PARTS,
     Alternatives,
     Bound,
+    Call,
     ClassValue,
     Dotted,
     FunctionValue,
     InstanceValue,
+    NoResult,
     Opaque,
     Prepared,
     Scope,
     Value,
     ValueOption,
+    conditional,
+    exclusive,
+    is_type,
+    merged,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_CLASSES, ByVersion, Version
 from dispatch_cli.extract.python.keys import FIND_SCHEMA
@@ -42,11 +42,11 @@ MAX_CALLS = 30
 class Calls:
     """Follows calls."""
 
-    def __init__(self, reader: Evaluator, lookups: Lookups, bindings: Bindings, torch: TorchCalls) -> None:
+    def __init__(self, reader: Evaluator, lookups: Lookups, operations: Operations, torch: TorchCalls) -> None:
         self._reader = reader
         self._run = reader.run
         self._lookups = lookups
-        self._bindings = bindings
+        self._operations = operations
         self._torch = torch
 
     # calls
@@ -73,30 +73,33 @@ class Calls:
                 keywords.update(value)
             else:
                 complete = False
+        made = Call(given, keywords, node, scope)
         if not complete and names.may_register(function):
-            self._run.not_known(scope.file, node, "its arguments are not written out")
-            return Opaque(node)
-        return self._run.each(function, lambda option: self.apply(option, Call(given, keywords, node, scope)))
+            return self._run.not_known(made, "its arguments are not written out")
+        return self._run.each(function, lambda option: self.apply(option, made))
 
     def apply(self, function: Value, call: Call) -> Value:
         """Call a value."""
         if not isinstance(function, Opaque):
             self._run.seen_calls.add(id(call.node))
-        match function:
-            case FunctionValue():
-                return self._followed(function, call)
-            case ClassValue():
-                return self._instance(function, call)
-            case InstanceValue():
-                method = self._lookups.of_class(function.of, function, "__call__", call.node)
-                if isinstance(method, FunctionValue):
-                    return self._followed(method, call)
-            case Prepared():
-                return self._prepared(function, call)
-            case Bound():
-                return self._bound(function, call)
-            case Dotted(name):
-                return self._function(name, call)
+        try:
+            match function:
+                case FunctionValue():
+                    return self._followed(function, call)
+                case ClassValue():
+                    return self._instance(function, call)
+                case InstanceValue(ClassValue() as cls):
+                    method = self._lookups.of_class(cls, function, "__call__", call.node)
+                    if isinstance(method, FunctionValue):
+                        return self._followed(method, call)
+                case Prepared():
+                    return self._prepared(function, call)
+                case Bound():
+                    return self._bound(function, call)
+                case Dotted(name):
+                    return self._function(name, call)
+        except NoResult:
+            pass
         return Opaque(call.node)
 
     def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
@@ -110,8 +113,6 @@ class Calls:
         if isinstance(function, Dotted) and not names.is_torch_api(function.name):
             self._run.seen_calls.add(id(node))
             return value  # such as functools.cache: it is taken for the function itself
-        if isinstance(function, Opaque):
-            return value
         result = self.apply(function, Call([value], {}, node, scope))
         return value if isinstance(result, Opaque) else result
 
@@ -133,8 +134,7 @@ class Calls:
         ):
             return Opaque(call.node)
         inner = Scope(function.scope.file, function.scope)
-        given = [function.binds, *call.given] if function.bound else call.given
-        self._bind(function, given, call.keywords, inner)
+        self._bind(function, call, inner)
         if isinstance(code, ast.Lambda):
             return self._reader.value(code.body, inner)
         count = len(self._run.active)
@@ -153,14 +153,11 @@ class Calls:
             del self._run.active[count:]
         if names.is_generator(code):
             return Opaque(call.node)
-        if not returns:
-            return None
-        relative = [ValueOption(option.when[size:], option.value) for option in returns]
-        if len(relative) == 1:
-            return relative[0].value
-        if all(type(option.value) is Opaque for option in relative):
+        if len(returns) < 2:
+            return returns[0].value if returns else None
+        if all(type(option.value) is Opaque for option in returns):
             return Opaque(call.node)  # what decides between values that are not known says nothing
-        return merged(exclusive(relative))
+        return merged(exclusive([ValueOption(option.when[size:], option.value) for option in returns]))
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """True if a function may register something, or is small enough to be followed for what it returns."""
@@ -170,10 +167,11 @@ class Calls:
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return names.may_register_in(code, self._run.helpers)
 
-    def _bind(self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], scope: Scope) -> None:
-        arguments = function.node.args
+    def _bind(self, function: FunctionValue, call: Call, scope: Scope) -> None:
+        """Bind the parameters of a function."""
+        arguments, left = function.node.args, dict(call.keywords)
+        given = [function.binds, *call.given] if function.bound else call.given
         positional = [*arguments.posonlyargs, *arguments.args]
-        left = dict(keywords)
         for place, parameter in enumerate((*positional, *arguments.kwonlyargs)):
             name = parameter.arg
             if place < min(len(given), len(positional)):
@@ -189,7 +187,7 @@ class Calls:
 
     def _instance(self, cls: ClassValue, call: Call) -> Value:
         if self._lookups.is_enum(cls):
-            return Opaque(call.node)
+            raise NoResult
         instance = InstanceValue(cls)
         start = self._lookups.of_class(cls, instance, "__init__", call.node)
         if isinstance(start, FunctionValue):
@@ -213,53 +211,53 @@ class Calls:
             given = [*given[:-1], self._run.here(given[-1])] if given else given
         if bound.name == "join" and given and isinstance(given[0], list):
             given = [[self._run.holding(part) for part in given[0]]]
-        try:
-            return constant_method(bound.owner, bound.name, given, call.keywords, self._run.affords)
-        except NoResult:
-            return Opaque(call.node)
+        return self._operations.method(bound.owner, bound.name, given, call.keywords)
 
     # functions that are not the project's
 
     def _function(self, name: str, call: Call) -> Value:
         """Call a function by its full name."""
         given, node = call.given, call.node
-        if name in VERSION_CLASSES or name.startswith("builtins."):
+        first = given[0] if given else None
+        own = name.removeprefix("builtins.") if name.startswith("builtins.") else ""
+        if own or name in VERSION_CLASSES:
             places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
             if len(places) == 1:
-                return self._run.each(
-                    given[places[0]], lambda chosen: self._function(name, call.with_argument(places[0], chosen))
-                )
-        if name in VERSION_CLASSES and given and isinstance(given[0], str):
-            return Version(given[0])
-        if name in ("importlib.metadata.version", "importlib_metadata.version") and given == ["torch"]:
-            return self._reader.attribute(Dotted("torch"), "__version__", node, call.scope)
-        if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
-            whole = name.startswith("importlib") and not given[0].startswith(".")
-            module = given[0] if whole else given[0].partition(".")[0]
-            return self._bindings.imported(module, call.scope) if module else Opaque(node)
-        if name.startswith("builtins."):
-            return self._builtin(name.removeprefix("builtins."), call)
-        if name in ("functools.partial", "functools.partialmethod") and given:
-            return Prepared(given[0], tuple(given[1:]), call.keywords)
-        if name in ("functools.wraps", "functools.update_wrapper") and given:
-            return Prepared(Dotted("functools.wrapped"), (given[0],))
-        if name == "functools.wrapped" and len(given) == 2:
-            if isinstance(given[1], FunctionValue):
-                given[1].wrapped = given[0] if isinstance(given[0], FunctionValue) else Opaque(node)
-            return given[1]
-        if name == "inspect.signature" and len(given) == 1 and isinstance(given[0], FunctionValue):
-            return signature_of(given[0], self._reader.value)
-        if name in ("typing.get_origin", "typing.get_args") and len(given) == 1 and is_type(given[0]):
-            return type_origin(given[0]) if name == "typing.get_origin" else type_arguments(given[0])
+                (place,) = places
+                return self._run.each(given[place], lambda v: self._function(name, call.with_argument(place, v)), node)
+        if own and own != "__import__":
+            return self._builtin(own, call)
+        if name in VERSION_CLASSES and isinstance(first, str):
+            return Version(first)
+        match name, given:
+            case (("importlib.metadata.version" | "importlib_metadata.version"), ["torch"]):
+                return self._reader.attribute(Dotted("torch"), "__version__", node, call.scope)
+            case "importlib.import_module", [str() as module, *_] if module and module[0] != ".":
+                return self._lookups.imported(module, call.scope)
+            case "builtins.__import__", [str() as module, *_] if module and module[0] != ".":
+                return self._lookups.imported(module.partition(".")[0], call.scope)
+            case (("functools.partial" | "functools.partialmethod"), [function, *arguments]):
+                return Prepared(function, tuple(arguments), call.keywords)
+            case (("functools.wraps" | "functools.update_wrapper"), [function, *_]):
+                return Prepared(Dotted("functools.wrapped"), (function,))
+            case "functools.wrapped", [function, wrapper]:
+                if isinstance(wrapper, FunctionValue):
+                    wrapper.wrapped = function if isinstance(function, FunctionValue) else Opaque(node)
+                return wrapper
+            case "inspect.signature", [FunctionValue() as function]:
+                return signature_of(function, self._reader.value)
+            case "typing.get_origin", [kind] if is_type(kind):
+                return type_origin(kind)
+            case "typing.get_args", [kind] if is_type(kind):
+                return type_arguments(kind)
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
-            text = f"{name}({', '.join(map(repr, given))})"
-            return self._run.question(text, given[0], node, call.file)
-        if name == FIND_SCHEMA and given and isinstance(given[0], str):
-            namespace, _, operator = given[0].partition("::")
+            return self._run.question(f"{name}({', '.join(map(repr, given))})", given[0], node, call.file)
+        if name == FIND_SCHEMA and isinstance(first, str):
+            namespace, _, operator = first.partition("::")
             return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
-            self._torch.removed_python_kernel(Dotted(name.removesuffix(".pop")), given[0], node)
-            return Opaque(node)
+            self._torch.removed_python_kernel(name.removesuffix(".pop"), first, node)
+            raise NoResult
         return self._torch.call(name, call)
 
     def _has_operator(self, namespace: str, name: str, call: Call) -> Value:
@@ -269,53 +267,49 @@ class Calls:
             return True
         return self._run.question(question_text(namespace, name), operator, call.node, call.file)
 
-    def _attribute(self, owner: Value, name: Value, call: Call) -> Value:
-        return (
-            self._reader.attribute(owner, name, call.node, call.scope) if isinstance(name, str) else Opaque(call.node)
-        )
-
     def _builtin(self, name: str, call: Call) -> Value:
-        given, node = call.given, call.node
-        if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
-            plain = isinstance(given[1], str) and not given[1].startswith("__")
-            if plain and given[1] not in given[0].attributes:
-                return given[2]
-        if name == "getattr" and len(given) == 3 and isinstance(given[1], str) and _is_operator_namespace(given[0]):
-            is_there = self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
-            test = self._reader.truth_of(is_there, node)
-            operator = self._attribute(given[0], given[1], call)
-            return conditional([test], operator, given[2]) if not isinstance(test, bool) else operator
-        if name == "getattr" and len(given) >= 2:
-            return self._run.pairs(given[0], given[1], lambda owner, attribute: self._attribute(owner, attribute, call))
-        if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
-            if given[0].name == "torch.version" and given[1] == "git_version":
+        """Call one of Python's own functions."""
+        match name, call.given:
+            case "getattr", [owner, attribute, *default]:
+                return self._getattr(owner, attribute, default, call)
+            case "hasattr", [Dotted(owner), str() as attribute]:
+                if owner == "torch.ops" or (owner, attribute) == ("torch.version", "git_version"):
+                    return True  # each name is a namespace of operators
+                if _is_operator_namespace(owner):
+                    return self._has_operator(owner.rpartition(".")[2], attribute, call)
+                if names.is_torch_api(f"{owner}.{attribute}", exact=True):
+                    return True
+            case "isinstance", [value, kinds]:
+                return self._run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
+            case "callable", [FunctionValue() | ClassValue()]:
                 return True
-            if given[0].name == "torch.ops":
-                return True  # each name is a namespace there
-            if _is_operator_namespace(given[0]):
-                return self._has_operator(given[0].name.rpartition(".")[2], given[1], call)
-            return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
-        if name == "isinstance" and len(given) == 2:
-            return self._run.each(
-                given[0],
-                lambda value: Opaque(node) if (known := names.is_instance(value, given[1])) is None else known,
-            )
-        if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
-            return True
-        if name == "type" and given == [None]:
-            return Dotted("builtins.NoneType")
-        if name == "map" and len(given) == 2 and (items := self._run.items(given[1])) is not None:
-            return [self.apply(given[0], call.of(item)) for item in items]
-        if name in BUILTINS and not any(isinstance(part, Opaque) for part in given):
-            if not self._run.affords(*given, *call.keywords.values()):
-                return Opaque(node)
-            try:
-                return BUILTINS[name](*given, **call.keywords)
-            except Exception:  # what Python's own functions raise, or `NoResult`
-                return Opaque(node)
-        return Opaque(node)
+            case "type", [None]:
+                return Dotted("builtins.NoneType")
+            case "map", [function, row] if (items := self._run.items(row)) is not None:
+                return [self.apply(function, call.of(item)) for item in items]
+            case _:
+                return self._operations.function(name, call.given, call.keywords)
+        raise NoResult
+
+    def _getattr(self, owner: Value, name: Value, default: list[Value], call: Call) -> Value:
+        """``getattr(owner, name)``, or with a default."""
+
+        def attribute(of: Value, called: Value) -> Value:
+            if not isinstance(called, str):
+                raise NoResult
+            return self._reader.attribute(of, called, call.node, call.scope)
+
+        if default and isinstance(name, str):
+            if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
+                return default[0]
+            if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
+                is_there = self._has_operator(owner.name.rpartition(".")[2], name, call)
+                test = self._reader.truth_of(is_there, call.node)
+                operator = attribute(owner, name)
+                return operator if isinstance(test, bool) else conditional([test], operator, default[0])
+        return self._run.pairs(owner, name, attribute, call.node)
 
 
-def _is_operator_namespace(value: Value) -> bool:
+def _is_operator_namespace(name: str) -> bool:
     """True for ``torch.ops.my``."""
-    return isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 2
+    return name.startswith("torch.ops.") and name.count(".") == 2

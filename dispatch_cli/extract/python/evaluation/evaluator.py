@@ -1,57 +1,14 @@
-"""A call and the end of a block, and the parts of the reader of Python sources as they see each other."""
+"""The parts of the reader of Python sources, as they see each other."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from typing import Any
 
-from dispatch_cli.extract.python.evaluation.values import FunctionValue, Scope, Value, ValueOption
+from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Scope, Value, ValueOption
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.conditions.condition import Condition
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call. given: the arguments without a name. node, scope: where it is."""
-
-    given: list[Value]
-    keywords: dict[str, Value]
-    node: ast.AST
-    scope: Scope
-
-    @property
-    def file(self) -> str:
-        return self.scope.file
-
-    def arguments(self, order: str) -> dict[str, Value]:
-        """The arguments by name. order: the names of the parameters."""
-        return {**dict(zip(order.split(), self.given, strict=False)), **self.keywords}
-
-    def of(self, /, *given: Value, **keywords: Value) -> Call:
-        """A call with other arguments at the same place."""
-        return replace(self, given=list(given), keywords=keywords)
-
-    def with_argument(self, slot: int | str, value: Value) -> Call:
-        """A call with another value of one argument."""
-        given, keywords = [*self.given], {**self.keywords}
-        if isinstance(slot, int):
-            given[slot] = value
-        else:
-            keywords[slot] = value
-        return replace(self, given=given, keywords=keywords)
-
-
-@dataclass
-class Flow:
-    """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
-
-    leaves: ``return``, ``break``, ``continue``, ``raise``.
-    """
-
-    ends: bool = False
-    after: list[Condition] = field(default_factory=list)
-    leaves: str = ""
 
 
 class Evaluator:
@@ -77,4 +34,4 @@ class Evaluator:
     decorate: Callable[[Value, Value, ast.AST, Scope], Value]
     run_function: Callable[[FunctionValue, Call], Value]
     assign: Callable[[ast.expr, Value, Scope], None]
-    block: Callable[[Sequence[ast.stmt], Scope, list[ValueOption]], Flow]
+    block: Callable[[Sequence[ast.stmt], Scope, list[ValueOption]], Any]

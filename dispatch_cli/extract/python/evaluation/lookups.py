@@ -7,12 +7,13 @@ import re
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.evaluation.evaluator import Call, Evaluator
-from dispatch_cli.extract.python.evaluation.options import merged
+from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_NAME,
+    MAX_TEXT,
     Alternatives,
     Bound,
+    Call,
     ClassValue,
     Dotted,
     EnumMember,
@@ -21,15 +22,17 @@ from dispatch_cli.extract.python.evaluation.values import (
     InstanceValue,
     LibraryValue,
     ModuleValue,
-    ObjectValue,
     Opaque,
     OperatorHandle,
     Scope,
     Value,
     ValueOption,
+    merged,
+    source_text,
 )
 from dispatch_cli.extract.python.evaluation.versions import VERSION_OF_TORCH, Version
 from dispatch_cli.extract.python.keys import METHODS, TORCH_FUNCTIONS
+from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 
 _MISSING = Opaque(None, "missing")
@@ -91,10 +94,10 @@ class Lookups:
                 return self._of_function(owner, name, node)
             case ClassValue():
                 return self.of_class(owner, owner, name, node)
-            case InstanceValue():
-                if name in owner.attributes:
-                    return owner.attributes[name]
-                value = self.of_class(owner.of, owner, name, node)
+            case InstanceValue(cls):
+                if name in owner.attributes or cls is None:
+                    return owner.attributes.get(name, Opaque(node))
+                value = self.of_class(cls, owner, name, node)
                 registers = name in METHODS and name not in ("define", "impl", "fallback")
                 return Bound(owner, name) if isinstance(value, Opaque) and registers else value
             case EnumMember():
@@ -111,8 +114,6 @@ class Lookups:
                 return Bound(owner, name)
             case Opaque() if name in METHODS:
                 return Bound(owner, name)
-            case ObjectValue(attributes):
-                return attributes.get(name, Opaque(node))
         return Opaque(node)
 
     def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
@@ -205,6 +206,73 @@ class Lookups:
             if value is not _MISSING:
                 return value
         return _MISSING
+
+    # imports
+
+    def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        """Bind what an import names."""
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.asname:
+                    scope.names[name.asname] = self.imported(name.name, scope)
+                else:
+                    top = name.name.partition(".")[0]
+                    scope.names[top] = self.imported(top, scope)
+            return
+        for name in node.names:
+            if name.name == "*":
+                self._star(node, scope)
+                continue
+            set_value = self._run.values(scope.file).get(name.asname or name.name)
+            scope.names[name.asname or name.name] = (
+                set_value[0] if set_value else ImportedName(node, scope.file, name.name)
+            )
+
+    def imported(self, name: str, scope: Scope) -> Value:
+        if names.is_torch_api(name):
+            return Dotted(name)
+        if len(name) > MAX_NAME:
+            return Opaque(None, name[:MAX_TEXT])
+        file = self._run.index.absolute(name, scope.file)
+        if file and name != "torch":
+            return ModuleValue(file)
+        self._run.modules.add(name)
+        return Dotted(name)
+
+    def _star(self, node: ast.ImportFrom, scope: Scope) -> None:
+        base = node.module or ""
+        file = (
+            self._run.index.relative(scope.file, node.level, base)
+            if node.level
+            else self._run.index.absolute(base, scope.file)
+        )
+        if file is not None and not names.is_torch_api(base) and file not in scope.stars:
+            scope.stars.append(file)
+
+    def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds; None where it is assumed."""
+        index, file = self._run.index, scope.file
+        if isinstance(node, ast.Import):
+            unsure = (name.name for name in node.names if not names.certain(name.name))
+            absent = next((name for name in unsure if index.absolute(name, file) is None), None)
+            return None if absent is None else Atom(f"import {absent}")
+        base = node.module or ""
+        if node.level:
+            path = index.relative(file, node.level, base)
+            tested = [] if base else [name.name for name in node.names]
+            missing = [name for name in tested if index.relative(file, node.level, name) is None]
+            if (path is None and not base and not missing) or (
+                path is not None and all(index.mentions(path, name) for name in missing)
+            ):
+                return None
+        elif names.certain(base):
+            known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
+            private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
+            if known or not (private or base == "torch.library"):
+                return None
+        elif index.absolute(base, file) is not None:
+            return None
+        return Atom(source_text(node))
 
     # functions and classes
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from dispatch_cli.extract.python.evaluation.binding import Bindings
-from dispatch_cli.extract.python.evaluation.evaluator import Evaluator, Flow
-from dispatch_cli.extract.python.evaluation.options import merged
+from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
+from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.values import (
     PARTS,
     Alternatives,
+    Call,
+    ClassValue,
+    Dotted,
+    FunctionValue,
     InstanceValue,
     LibraryValue,
     Opaque,
@@ -20,10 +24,14 @@ from dispatch_cli.extract.python.evaluation.values import (
     Scope,
     Value,
     ValueOption,
+    conditional,
+    default_nodes,
+    merged,
     source_text,
 )
 from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
+from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -41,13 +49,26 @@ MAX_NESTED = 100
 """Depth to which statements and the calls in them nest together."""
 
 
+@dataclass
+class Flow:
+    """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
+
+    leaves: ``return``, ``break``, ``continue``, ``raise``.
+    """
+
+    ends: bool = False
+    after: list[Condition] = field(default_factory=list)
+    leaves: str = ""
+
+
 class Statements:
     """Goes through statements."""
 
-    def __init__(self, reader: Evaluator, bindings: Bindings) -> None:
+    def __init__(self, reader: Evaluator, lookups: Lookups, torch: TorchCalls) -> None:
         self._reader = reader
         self._run = reader.run
-        self._bindings = bindings
+        self._lookups = lookups
+        self._torch = torch
 
     def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
@@ -60,7 +81,7 @@ class Statements:
                 if self._run.depth > MAX_NESTED:
                     self._too_deep(body[place:], scope)
                     break
-                inner = self.statement(statement, scope, returns)
+                inner = self._statement(statement, scope, returns)
             except OverWork as error:
                 error.at = error.at or self._run.span(*self._run.place(scope.file, statement))
                 raise
@@ -92,7 +113,7 @@ class Statements:
                 why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
                 self._run.bounded(OverWork(why), scope.file, statement)
 
-    def statement(self, node: ast.stmt, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _statement(self, node: ast.stmt, scope: Scope, returns: list[ValueOption]) -> Flow:
         """Go through one statement."""
         match node:
             case ast.Expr():
@@ -100,18 +121,18 @@ class Statements:
             case ast.Assign():
                 value = self._reader.value(node.value, scope)
                 for target in node.targets:
-                    self._reader.assign(target, value, scope)
+                    self.assign(target, value, scope)
             case ast.AnnAssign():
                 if node.value is not None:
-                    self._reader.assign(node.target, self._reader.value(node.value, scope), scope)
+                    self.assign(node.target, self._reader.value(node.value, scope), scope)
             case ast.AugAssign():
-                self._bindings.augment(node, scope)
+                self._augment(node, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._bindings.define(node, scope)
+                self._define(node, scope)
             case ast.ClassDef():
-                self._bindings.define_class(node, scope)
+                self._define_class(node, scope)
             case ast.Import() | ast.ImportFrom():
-                self._bindings.import_names(node, scope)
+                self._lookups.import_names(node, scope)
             case ast.If():
                 return self._if(node, scope, returns)
             case ast.For() | ast.AsyncFor():
@@ -137,8 +158,101 @@ class Statements:
                 scope.globals.update(node.names)
             case ast.Delete():
                 for target in node.targets:
-                    self._bindings.remove(target, scope)
+                    self._remove(target, scope)
         return Flow()
+
+    # names
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind a name, the parts of a tuple, an attribute or an item."""
+        match target:
+            case ast.Name():
+                home = self._home(target.id, scope)
+                home.names[target.id] = value
+            case ast.Tuple() | ast.List():
+                self._unpack(target, value, scope)
+            case ast.Starred():
+                self.assign(target.value, value, scope)
+            case ast.Attribute():
+                owner = self._reader.value(target.value, scope)
+                if isinstance(owner, FunctionValue):
+                    before = owner.attributes.get(target.attr, Opaque(target))
+                    owner.attributes[target.attr] = conditional(self._run.when, value, before)
+                elif isinstance(owner, InstanceValue):
+                    owner.attributes[target.attr] = value
+                elif isinstance(owner, ClassValue):
+                    owner.scope.names[target.attr] = value
+            case ast.Subscript():
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                if isinstance(owner, dict | list) and self._run.affords(key):
+                    with suppress(TypeError, LookupError):
+                        owner[key] = self._run.here(value)
+
+    def _remove(self, target: ast.expr, scope: Scope) -> None:
+        """Remove a name, an attribute or an item."""
+        removed: Value = None
+        match target:
+            case ast.Name():
+                removed = self._home(target.id, scope).names.pop(target.id, None)
+            case ast.Attribute():
+                removed = self._reader.value(target, scope)
+                self.assign(target, Opaque(target), scope)
+            case ast.Subscript():
+                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
+                    self._torch.removed_python_kernel(owner.name, key, target)
+                else:
+                    self.assign(target.value, Opaque(target), scope)
+        if isinstance(removed, LibraryValue):
+            self._run.not_known(Call([], {}, target, scope), "it may remove what the library has registered")
+
+    def _home(self, name: str, scope: Scope) -> Scope:
+        if name not in scope.globals:
+            return scope
+        outer = scope.parent
+        while outer is not None and name not in outer.names:
+            outer = outer.parent
+        return outer or scope.module
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
+        for place, element in enumerate(target.elts):
+            self.assign(element, self._run.each(value, lambda v, p=place: self._part(v, p, target)), scope)  # type: ignore[misc]
+
+    def _part(self, value: Value, place: int, target: ast.Tuple | ast.List) -> Value:
+        """One of the items of a value that is unpacked."""
+        items = self._run.items(value)
+        return items[place] if items is not None and len(items) == len(target.elts) else Opaque(target.elts[place])
+
+    def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
+        load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+        self.assign(node.target, self._reader.value(load, scope), scope)
+
+    # definitions
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        defaults = {name: self._reader.value(part, scope) for name, part in default_nodes(node.args).items()}
+        value: Value = FunctionValue(node, scope, defaults=defaults)
+        self._run.functions.setdefault(scope.file, []).append(value)
+        value = self._decorated(node, value, scope)
+        self._home(node.name, scope).names[node.name] = value
+
+    def _decorated(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value, scope: Scope
+    ) -> Value:
+        for decorator in reversed(node.decorator_list):
+            if isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property"):
+                if isinstance(value, FunctionValue):
+                    value.kind = decorator.id
+                continue
+            function = self._reader.value(decorator, scope)
+            value = self._reader.decorate(function, value, decorator, scope)
+        return value
+
+    def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
+        inner = Scope(scope.file, scope, is_class=True)
+        self.block(node.body, inner, [])
+        value = self._decorated(node, ClassValue(node, inner), scope)
+        self._home(node.name, scope).names[node.name] = value
 
     # loops
 
@@ -156,9 +270,9 @@ class Statements:
         items = self._run.items(iterated)
         is_long = isinstance(iterated, range) and len(iterated) > MAX_NUMBERS
         if items is None or (is_long and not may_register_in(node, self._run.helpers)):
-            self._reader.assign(node.target, Opaque(node.target), scope)
+            self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
-            with self.unknown_times(why):
+            with self._unknown_times(why):
                 self.block(node.body, scope, returns)
             return Flow()
         size = len(self._run.when)
@@ -171,7 +285,7 @@ class Statements:
                     if not possible:
                         continue
                     excluded = False
-                    self._reader.assign(node.target, option.value, scope)
+                    self.assign(node.target, option.value, scope)
                     flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
                 result = Flow(flow.leaves == "return", leaves=flow.leaves if flow.leaves == "return" else "")
@@ -197,12 +311,12 @@ class Statements:
             flow = self.block(node.body, scope, returns)
             if flow.ends and flow.leaves != "continue":
                 return Flow(flow.leaves == "return", leaves="return" if flow.leaves == "return" else "")
-        with self.unknown_times(f"it is in a loop while `{self._run.text(node.test)}`"):
+        with self._unknown_times(f"it is in a loop while `{self._run.text(node.test)}`"):
             self.block(node.body, scope, returns)
         return Flow()
 
     @contextmanager
-    def unknown_times(self, why: str) -> Any:
+    def _unknown_times(self, why: str) -> Any:
         """Take the registrations inside as done an unknown number of times."""
         before, self._run.uncertain = self._run.uncertain, self._run.uncertain or why
         try:
@@ -303,7 +417,7 @@ class Statements:
     def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
         if isinstance(node, ast.Import | ast.ImportFrom):
-            return self._bindings.condition(node, scope)
+            return self._lookups.condition(node, scope)
         if isinstance(node, ast.Expr) and _finds_schema(node):
             question = self._reader.value(node.value, scope)
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
@@ -314,7 +428,7 @@ class Statements:
             value = self._reader.value(item.context_expr, scope)
             if item.optional_vars is not None:
                 known = isinstance(value, LibraryValue | InstanceValue)
-                self._reader.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
+                self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self.block(node.body, scope, returns)
 
 

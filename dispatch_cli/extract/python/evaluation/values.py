@@ -1,4 +1,4 @@
-"""Values of Python's expressions, as far as the text says them.
+"""Values of Python's expressions, as far as the text says them, and those that hold under conditions.
 
 Constants, tuples, lists and dictionaries are Python's own; a set is a tuple. Others are one of the classes here.
 """
@@ -6,13 +6,17 @@ Constants, tuples, lists and dictionaries are Python's own; a set is a tuple. Ot
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from dispatch_cli.extract.python.evaluation.versions import ByVersion
-from dispatch_cli.model.conditions.condition import Condition
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Or, atoms, negated
+from dispatch_cli.model.conditions.simplify import simplified
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 Value = Any
@@ -33,6 +37,13 @@ CHARACTERS = 64
 """So many characters of a text count as a part."""
 PARTS = 16
 """So many parts are visited in C in the time of one unit of work."""
+MAX_ITEMS = 20_000
+"""Items of a list that are gone through or made."""
+MAX_ATOMS = 16
+"""Atoms of a condition that is made of others."""
+MAX_OPTIONS = 8
+"""Values that one name may have under different conditions."""
+_JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
 
 
 @lru_cache(maxsize=20_000)
@@ -43,6 +54,10 @@ def source_text(node: ast.AST) -> str:
     except (RecursionError, ValueError, AttributeError):
         return "..."
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+
+
+class NoResult(Exception):
+    """The value of an expression is not known."""
 
 
 @dataclass(eq=False)
@@ -176,17 +191,10 @@ class ClassValue:
 
 @dataclass(eq=False)
 class InstanceValue:
-    """An object of a class of the project."""
+    """An object. of: its class; None for one of Python's own, such as a signature."""
 
-    of: ClassValue
+    of: ClassValue | None
     attributes: dict[str, Value] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class ObjectValue:
-    """An object of Python's own classes, such as a signature, of which these attributes are known."""
-
-    attributes: dict[str, Value]
 
 
 @dataclass(eq=False)
@@ -237,6 +245,37 @@ class Prepared:
     path: tuple[tuple[str, ast.AST], ...] = ()
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call. given: the arguments without a name. node, scope: where it is."""
+
+    given: list[Value]
+    keywords: dict[str, Value]
+    node: ast.AST
+    scope: Scope
+
+    @property
+    def file(self) -> str:
+        return self.scope.file
+
+    def arguments(self, order: str) -> dict[str, Value]:
+        """The arguments by name. order: the names of the parameters."""
+        return {**dict(zip(order.split(), self.given, strict=False)), **self.keywords}
+
+    def of(self, /, *given: Value, **keywords: Value) -> Call:
+        """A call with other arguments at the same place."""
+        return replace(self, given=list(given), keywords=keywords)
+
+    def with_argument(self, slot: int | str, value: Value) -> Call:
+        """A call with another value of one argument."""
+        given, keywords = [*self.given], {**self.keywords}
+        if isinstance(slot, int):
+            given[slot] = value
+        else:
+            keywords[slot] = value
+        return replace(self, given=given, keywords=keywords)
+
+
 def constant(value: Value) -> bool:
     """True if the value is one of Python's own constants."""
     return value is None or isinstance(value, str | int | float | bool | bytes | complex | type(Ellipsis))
@@ -274,8 +313,8 @@ def function_name(value: Value) -> str:
             return f"{function_name(value.owner)}.{value.name}" if not constant(value.owner) else value.name
         case Prepared():
             return function_name(value.function)
-        case InstanceValue():
-            return value.of.name
+        case InstanceValue(ClassValue() as cls):
+            return cls.name
     return "function"
 
 
@@ -306,3 +345,77 @@ def _parts(value: Value) -> Collection[Value]:
         case EnumMember():
             return (value.value,)
     return ()
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """The items that a loop goes through; None where they are not known."""
+    if isinstance(value, str | list | tuple | dict | range):
+        return list(value) if len(value) <= MAX_ITEMS else None
+    return None
+
+
+def joined(parts: Sequence[bool | Condition], conjunction: bool) -> bool | Condition | None:
+    """Condition under which all parts hold, or any of them, in a short form; None where it has too many atoms."""
+    conditions = (part for part in parts if not isinstance(part, bool))
+    kind = And if conjunction else Or
+    left = [own for part in conditions for own in (part.operands if isinstance(part, kind) else (part,))]
+    if (not conjunction) in parts or any(negated(part) in left for part in left):
+        return not conjunction
+    if not left:
+        return conjunction
+    whole = left[0] if len(left) == 1 else kind(tuple(left))
+    names = [*islice(atoms(whole), MAX_ATOMS + 1)]
+    if len(names) > MAX_ATOMS:
+        return None
+    of_version = sum(name.startswith(TORCH_VERSION) for name in names)
+    return whole if len(set(names)) == len(names) and of_version < 2 else simplified(whole) or True
+
+
+def atom(text: str) -> Atom:
+    """The atom of a test."""
+    return Atom(f"bool({text})" if _JOINED.search(text) else text)
+
+
+def conditional(when: Sequence[Condition], first: Value, second: Value) -> Value:
+    """The value where all conditions hold, and otherwise."""
+    if not when:
+        return first
+    rest = negated(when[0] if len(when) == 1 else And(tuple(when)))
+    return merged([ValueOption(tuple(when), first), ValueOption((rest,), second)])
+
+
+def exclusive(options: list[ValueOption]) -> list[ValueOption]:
+    """Results of a function, where one without a condition holds only if those of the later ones do not."""
+    result: list[ValueOption] = []
+    later: list[Condition] = []
+    for option in reversed(options):
+        result.append(option if option.when else ValueOption(tuple(map(negated, reversed(later))), option.value))
+        if len(option.when) == 1 and len(later) < MAX_ATOMS:
+            later.append(option.when[0])
+    return result[::-1]
+
+
+def merged(options: list[ValueOption]) -> Value:
+    """Merge several values into one: the only one, or alternatives."""
+    flat: list[ValueOption] = []
+    for option in options:
+        if isinstance(option.value, Alternatives):
+            flat += [ValueOption((*option.when, *inner.when), inner.value) for inner in option.value.options]
+        else:
+            flat.append(option)
+    if not flat:
+        return Opaque(None)
+    first = flat[0].value
+    if all(
+        option.value is first or (constant(first) and type(option.value) is type(first) and option.value == first)
+        for option in flat
+    ):
+        return first
+    if len(flat) > MAX_OPTIONS:
+        return Opaque(None, "a value under many conditions")
+    return Alternatives(tuple(flat))
+
+
+def is_type(value: Value) -> bool:
+    """True if a value may be a type."""
+    return isinstance(value, Dotted | TypeArguments | ClassValue)
