@@ -56,6 +56,7 @@ KEYWORDS = frozenset(
     }
 )  # fmt: skip
 """Words that cannot be names."""
+# a string is at most 250 characters long, so that the partner of a lone quote is not sought through all of the text
 _TOKEN = re.compile(
     r"""
     [ \t\r\f\v]*
@@ -63,7 +64,7 @@ _TOKEN = re.compile(
       0[xX][0-9a-fA-F]+
       | (?: [0-9]+ \.? [0-9]* | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )?
       | [A-Za-z_][A-Za-z0-9_]*
-      | " (?: [^"\\\n] | \\. )* " | ' (?: [^'\\\n] | \\. )* '
+      | " (?: [^"\\\n] | \\. ){0,250} " | ' (?: [^'\\\n] | \\. ){0,250} '
       | -> | \.\.\.
       | \Z
       | .
@@ -73,8 +74,6 @@ _TOKEN = re.compile(
 )
 _BLANKS = " \t\r\f\v\n"
 _OPENING, _CLOSING = ("(", "["), (")", "]")
-MAX_LONE_QUOTES = 16
-"""Quotes without a partner after which a text ends early: each could be looked for through all of the text."""
 
 
 class _Lexeme(NamedTuple):
@@ -103,29 +102,28 @@ def _is_number(token: str) -> bool:
 def _lexemes(text: str) -> list[_Lexeme]:
     """The tokens of *text* with their places; END comes last."""
     lexemes: list[_Lexeme] = []
-    end, nesting, lone_quotes = len(text.rstrip(_BLANKS)), 0, 0
-    position = len(text) - len(text.lstrip(_BLANKS))
-    while position < end:
-        match = _TOKEN.match(text, position, end)
-        assert match is not None, "the pattern matches anything"
-        token, position = match[1], match.end()
+    nesting = 0
+    for match in _TOKEN.finditer(text.rstrip(_BLANKS)):
+        token = match[1]
         nesting += (token in _OPENING) - (token in _CLOSING)
-        lone_quotes += token in ('"', "'")
-        if lone_quotes > MAX_LONE_QUOTES:
-            break
-        if token != _LINE_BREAK or nesting == 0:
-            lexemes.append(_Lexeme(token, match.start(1), position))
-    return [*lexemes, _Lexeme(END, position, position)]
+        if token != _LINE_BREAK or (nesting == 0 and lexemes):
+            lexemes.append(_Lexeme(token, match.start(1), match.end()))
+    return lexemes
 
 
 class Cursor:
     """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`."""
 
     def __init__(self, text: str) -> None:
-        _check_text(text)
+        if len(text) > MAX_LENGTH:
+            raise SchemaError(f"the schema is longer than {MAX_LENGTH} characters", MAX_LENGTH)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise SchemaError("the schema has a character that is not valid Unicode text", error.start) from None
         self._text = text
         # most schemas are plain: their places are needed for an error alone
-        is_plain = "\n" not in text and "\\" not in text
+        is_plain = "\n" not in text
         self._tokens = _TOKEN.findall(text) if is_plain else [lexeme.token for lexeme in self._lexemes]
         self._brackets = 0
         self.index = 0
@@ -165,17 +163,22 @@ class Cursor:
         """The token after the current one."""
         return self._tokens[self.index + 1]
 
-    def printed_default(self) -> str:
-        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text.
+    def since(self, index: int) -> str:
+        """The tokens from the one with *index* up to the current one, without blanks between them."""
+        return "".join(self._tokens[index : self.index])
 
-        PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket is not
-        understood.
+    def printed_default(self, index: int) -> str:
+        """Move to the comma or bracket behind the default that PyTorch has printed at the token with *index*.
+
+        Its text: PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket
+        is not understood.
         """
-        start, depth = self._lexemes[self.index - 1].end, 0
+        self.index, self.token, depth = index, self._tokens[index], 0
         while self.token != END and (depth or self.token not in (",", ")")):
             depth += (self.token in _OPENING) - (self.token in _CLOSING)
             self.advance()
-        return self._text[start : self._lexemes[min(self.index, len(self._lexemes) - 1)].start]
+        lexemes = self._lexemes
+        return self._text[lexemes[index - 1].end : lexemes[min(self.index, len(lexemes) - 1)].start]
 
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""
@@ -215,12 +218,3 @@ class Cursor:
                 item()
         self.expect(")")
         self._brackets -= 1
-
-
-def _check_text(text: str) -> None:
-    if len(text) > MAX_LENGTH:
-        raise SchemaError(f"the schema is longer than {MAX_LENGTH} characters", MAX_LENGTH)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise SchemaError("the schema has a character that is not valid Unicode text", error.start) from None

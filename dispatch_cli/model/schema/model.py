@@ -82,7 +82,7 @@ class Argument:
         if self.default is None:
             return text
         shown = self.default.text
-        return f"{text}={self._default_text(self.default.value) if shown is None else shown}"
+        return f"{text}={print_default(self.default.value, self.real_type) if shown is None else shown}"
 
     def _type_text(self) -> str:
         optional = self.real_type.kind is TypeKind.OPTIONAL
@@ -98,16 +98,17 @@ class Argument:
             text += str(self.alias)
         return f"{text}?" if optional else text
 
-    def _default_text(self, value: Value) -> str:
-        shown = self.real_type
-        if isinstance(value, str):
-            kind = shown.contained[0].kind if shown.kind is TypeKind.OPTIONAL else shown.kind
-            return print_quoted(value) if kind is TypeKind.STRING else print_constant(value)
-        if isinstance(value, tuple) and shown.kind is TypeKind.LIST and shown.contained[0].kind is TypeKind.INT:
-            # As in native_functions.yaml: int[2] stride=1, not stride=[1, 1].
-            same = len(value) > 1 and len(set(value)) == 1
-            return print_constant(value[0] if same else value)
-        return print_constant(value)
+
+def print_default(value: Value, real: SchemaType) -> str:
+    """A default value of an argument of the type *real*, as PyTorch prints it."""
+    if isinstance(value, str):
+        kind = real.contained[0].kind if real.kind is TypeKind.OPTIONAL else real.kind
+        return print_quoted(value) if kind is TypeKind.STRING else print_constant(value)
+    if isinstance(value, tuple) and real.kind is TypeKind.LIST and real.contained[0].kind is TypeKind.INT:
+        # As in native_functions.yaml: int[2] stride=1, not stride=[1, 1].
+        same = len(value) > 1 and len(set(value)) == 1
+        return print_constant(value[0] if same else value)
+    return print_constant(value)
 
 
 @dataclass(frozen=True, slots=True)

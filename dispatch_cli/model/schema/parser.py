@@ -11,24 +11,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import lru_cache
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
-from dispatch_cli.model.schema.cursor import Cursor, PartError, SchemaError, is_name, shortened
-from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
+from dispatch_cli.model.schema.cursor import MAX_DEPTH, Cursor, SchemaError, is_name, shortened
+from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema, print_default
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
     PRINTED_TYPES,
     SchemaType,
     TypeKind,
-    dict_of,
+    compound,
     list_of,
     optional_of,
     read_default,
     read_printed,
     seen_by_torchscript,
-    tuple_of,
 )
 from dispatch_cli.model.text.suggest import suggestion
 
@@ -39,30 +37,14 @@ _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.\w+\.\w+")
 _MAX_SIZE = 2**31 - 1
 
 
-class Reading(Enum):
-    """Source of a text, which decides what may be in it."""
-
-    WRITTEN = auto()
-    """Written for PyTorch to read."""
-    PRINTED = auto()
-    """Printed by PyTorch."""
-    PRINTED_LOOSELY = auto()
-    """Printed by PyTorch, with defaults of which it does not read the print."""
-
-
 @lru_cache(maxsize=16384)
 def parse_schema(text: str) -> FunctionSchema:
     """Read a schema such as ``aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``.
 
     Errors: SchemaError.
     """
-    return _read_schema(text, Reading.WRITTEN)
-
-
-def _read_schema(text: str, reading: Reading) -> FunctionSchema:
-    parser = _Parser(Cursor(text), reading)
-    name = parser.operator_name()
-    return parser.cursor.finish(parser.schema(name))
+    parser = _Parser(Cursor(text))
+    return parser.schema(parser.operator_name())
 
 
 @lru_cache(maxsize=16384)
@@ -72,13 +54,8 @@ def parse_printed_schema(text: str) -> FunctionSchema:
     PyTorch's parser refuses some of what PyTorch prints: ``Tensor! out`` is printed as ``Tensor($0! -> ) out``, and
     strings may be printed without quotes. Errors: SchemaError.
     """
-    try:
-        schema = _read_schema(text, Reading.PRINTED)
-        if str(schema) == text:
-            return schema
-    except SchemaError:
-        pass
-    return _read_schema(text, Reading.PRINTED_LOOSELY)
+    parser = _Parser(Cursor(text), printed=True, loosely=True)
+    return parser.schema(parser.operator_name())
 
 
 @lru_cache(maxsize=16384)
@@ -87,8 +64,7 @@ def parse_signature(text: str) -> FunctionSchema:
 
     Types inside tuples and the like are the real ones, unlike in a schema. Raises SchemaError.
     """
-    parser = _Parser(Cursor(text), Reading.PRINTED)
-    return parser.cursor.finish(parser.schema(OperatorName("")))
+    return _Parser(Cursor(text), printed=True).schema(OperatorName(""))
 
 
 @lru_cache(maxsize=16384)
@@ -105,12 +81,18 @@ def parse_operator_name(text: str) -> OperatorName:
 
 
 class _Parser:
-    """Reads names, arguments and returns at the cursor."""
+    """Reads names, arguments, returns and their types at the cursor.
 
-    def __init__(self, cursor: Cursor, reading: Reading = Reading.WRITTEN) -> None:
+    printed: the text is what PyTorch has printed, not what is written for it. There, types inside others are the real
+    ones, and there is more than PyTorch reads: alias sets that are empty, or called ``$0``, or follow ``?``.
+    loosely: so are defaults, such as strings without quotes.
+    """
+
+    def __init__(self, cursor: Cursor, printed: bool = False, loosely: bool = False) -> None:
         self.cursor = cursor
-        self._reading = reading
-        self._types = _TypeReader(cursor, reading is not Reading.WRITTEN)
+        self._printed = printed
+        self._loosely = loosely
+        self._fresh_sets = 0
 
     def operator_name(self) -> OperatorName:
         """``ns::name.overload``."""
@@ -129,7 +111,7 @@ class _Parser:
         return OperatorName(name, overload)
 
     def schema(self, name: OperatorName) -> FunctionSchema:
-        """Arguments, arrow, returns."""
+        """Arguments, arrow, returns, and nothing after them."""
         kwarg_only = False
 
         def argument() -> Argument | None:
@@ -148,7 +130,7 @@ class _Parser:
         else:
             is_varret = self.cursor.next_if("...")
             returns = () if is_varret else (self._return(),)
-        return FunctionSchema(name, arguments, returns, is_vararg, is_varret)
+        return self.cursor.finish(FunctionSchema(name, arguments, returns, is_vararg, is_varret))
 
     def _several(self, what: str, read: Callable[[], Argument | None]) -> tuple[tuple[Argument, ...], bool]:
         """Arguments or returns in brackets, and true if ``...`` ends them."""
@@ -174,80 +156,79 @@ class _Parser:
         """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
         if not follows_default or argument.default is not None or argument.kwarg_only:
             return
-        if self._reading is Reading.WRITTEN and argument.real_type.kind is not TypeKind.LIST:
+        if not self._printed and argument.real_type.kind is not TypeKind.LIST:
             message = f"'{shortened(argument.name)}' has no default, but an argument before it has one"
             self.cursor.fail(message, start)
 
     def _argument(self, kwarg_only: bool) -> Argument:
-        real, alias, size = self._types.sized_type()
+        real, alias, size = self._sized_type()
         name = self.cursor.name("an argument name")
-        default = None
-        if self.cursor.next_if("="):
-            if self._reading is Reading.PRINTED_LOOSELY:
-                printed = self.cursor.printed_default()
-                default = Default(read_printed(printed), printed)
-            else:
-                default = Default(read_default(self.cursor, real, size))
+        default = self._default(real, size) if self.cursor.next_if("=") else None
         return Argument(name, real, size, default, kwarg_only, alias)
 
+    def _default(self, real: SchemaType, size: int | None) -> Default:
+        """A default value; one that is printed otherwise than it is read keeps its print."""
+        start = self.cursor.index
+        try:
+            value = read_default(self.cursor, real, size)
+        except SchemaError:
+            if not self._loosely:
+                raise
+        else:
+            printed = print_default(value, real).replace(" ", "") if self._loosely else ""
+            is_whole = self.cursor.token in (",", ")") and printed == self.cursor.since(start).replace(" ", "")
+            if is_whole or not self._loosely:
+                return Default(value)
+        text = self.cursor.printed_default(start)
+        return Default(read_printed(text), text)
+
     def _return(self) -> Argument:
-        real, alias, size = self._types.sized_type()
+        real, alias, size = self._sized_type()
         name = self.cursor.advance() if is_name(self.cursor.token) else ""
         return Argument(name, real, size, alias=alias)
 
-
-class _TypeReader:
-    """Reads types at the cursor.
-
-    printed: the text is what PyTorch has printed, not what is written for it. There, types inside others are the real
-    ones, and there is more than PyTorch reads: alias sets that are empty, or called ``$0``, or follow ``?``.
-    """
-
-    def __init__(self, cursor: Cursor, printed: bool) -> None:
-        self._cursor = cursor
-        self._printed = printed
-        self._fresh_sets = 0
-
-    def sized_type(self) -> tuple[SchemaType, AliasInfo | None, int | None]:
+    def _sized_type(self) -> tuple[SchemaType, AliasInfo | None, int | None]:
         """A type, perhaps with one fixed-size list around it: only an argument as a whole can have a size."""
-        start = self._cursor.index
-        try:
-            real, alias = self._type()
-            if not self._cursor.next_if("["):
-                return real, alias, None
-            size = self._size()
-            self._cursor.expect("]")
-            alias = self._alias_of_list(alias)
-            real = list_of(real)
-            if self._cursor.next_if("?"):
-                real = optional_of(real)
-        except PartError as problem:
-            self._cursor.fail(str(problem), start)
-        return real, alias, size
+        start = self.cursor.index
+        real, alias = self._type()
+        if not self.cursor.next_if("["):
+            return real, alias, None
+        size = self._size()
+        self.cursor.expect("]")
+        alias = self._alias_of_list(alias)
+        real = list_of(real)
+        if self.cursor.next_if("?"):
+            real = optional_of(real)
+        return self._checked(real, start), alias, size
+
+    def _checked(self, real: SchemaType, start: int) -> SchemaType:
+        """A type that does not nest too deep. start: where it begins."""
+        if real.depth > MAX_DEPTH:
+            self.cursor.fail(f"types are nested more than {MAX_DEPTH} deep", start)
+        return real
 
     def _size(self) -> int:
-        text = self._cursor.number()
+        text = self.cursor.number()
         if not text.isdecimal() or len(text) > len(str(_MAX_SIZE)) or int(text) > _MAX_SIZE:
-            self._cursor.fail(f"'{shortened(text)}' is not the size of a list", self._cursor.index - 1)
+            self.cursor.fail(f"'{shortened(text)}' is not the size of a list", self.cursor.index - 1)
         return int(text)
 
     def _type(self) -> tuple[SchemaType, AliasInfo | None]:
-        start = self._cursor.index
-        try:
-            real, alias = self._plain_type()
-            while True:
-                if self._cursor.token == "[" and self._cursor.following() == "]":
-                    self._cursor.advance()
-                    self._cursor.advance()
-                    real = list_of(real)
-                    alias = self._alias_of_list(alias)
-                elif self._cursor.next_if("?"):
-                    real = optional_of(real)
-                    alias = self._alias() or alias if self._printed else alias
-                else:
-                    return real, alias
-        except PartError as problem:
-            self._cursor.fail(str(problem), start)
+        start = self.cursor.index
+        real, alias = self._plain_type()
+        while True:
+            if self.cursor.token == "[" and self.cursor.following() == "]":
+                self.cursor.advance()
+                self.cursor.advance()
+                real = list_of(real)
+                alias = self._alias_of_list(alias)
+            elif self.cursor.next_if("?"):
+                if real.kind is TypeKind.NONE:
+                    self.cursor.fail("None cannot be optional: it is None already", start)
+                real = optional_of(real)
+                alias = self._alias() or alias if self._printed else alias
+            else:
+                return self._checked(real, start), alias
 
     def _inner_type(self) -> SchemaType:
         """A type inside another one; PyTorch drops its real type and its annotation."""
@@ -256,73 +237,68 @@ class _TypeReader:
 
     def _plain_type(self) -> tuple[SchemaType, AliasInfo | None]:
         """A type without what may follow it (lists, optionals)."""
-        word = self._cursor.token
-        if word == "(":
-            return tuple_of(self._inner_types()), self._printed_alias()
+        word = self.cursor.token
         if word in _UNSUPPORTED:
-            raise PartError(f"{word} types are not supported: no operator has one")
-        if word == "__torch__":
-            return self._base_type(), self._printed_alias()
-        if self._cursor.next_if("Dict"):
-            return dict_of(*self._pair()), self._alias()
-        return self._base_type(), self._alias()
-
-    def _printed_alias(self) -> AliasInfo | None:
-        """The annotation of a type that PyTorch reads without one: it prints that of what is around it there."""
-        return self._alias() if self._printed else None
+            self.cursor.fail(f"{word} types are not supported: no operator has one")
+        if word == "(":
+            inner = self._inner_types()
+            real = compound(TypeKind.TUPLE, f"({', '.join(element.text for element in inner)})", inner)
+        elif self.cursor.next_if("Dict"):
+            inner = self._inner_types()
+            if len(inner) != 2:
+                self.cursor.fail(f"Dict holds 2 types, not {len(inner)}", self.cursor.index - 1)
+            real = compound(TypeKind.DICT, f"Dict({inner[0]}, {inner[1]})", inner)
+        else:
+            real = self._base_type()
+        # tuples and custom classes are read without an annotation, and printed with that of what is around them
+        return real, self._alias() if self._printed or word not in ("(", "__torch__") else None
 
     def _inner_types(self) -> tuple[SchemaType, ...]:
         types: list[SchemaType] = []
-        self._cursor.bracketed(lambda: types.append(self._inner_type()))
+        self.cursor.bracketed(lambda: types.append(self._inner_type()))
         return tuple(types)
 
-    def _pair(self) -> tuple[SchemaType, SchemaType]:
-        types = self._inner_types()
-        if len(types) != 2:
-            self._cursor.fail(f"Dict holds 2 types, not {len(types)}", self._cursor.index - 1)
-        return types[0], types[1]
-
     def _base_type(self) -> SchemaType:
-        start = self._cursor.index
-        word = self._cursor.advance() if self._cursor.token in ("None", "NoneType") else self._cursor.name("a type")
-        while self._cursor.token == "." and is_name(self._cursor.following()):
-            self._cursor.advance()
-            word = f"{word}.{self._cursor.advance()}"
+        start = self.cursor.index
+        word = self.cursor.advance() if self.cursor.token in ("None", "NoneType") else self.cursor.name("a type")
+        while self.cursor.token == "." and is_name(self.cursor.following()):
+            self.cursor.advance()
+            word = f"{word}.{self.cursor.advance()}"
         if _CUSTOM_CLASS.fullmatch(word):
             return SchemaType(TypeKind.OTHER, word)
         base_type = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
         if base_type is None:
             meant = _OTHER_WORDS.get(word)
             hint = f"did you mean {meant}?" if meant else suggestion(word, _TYPE_WORDS)
-            self._cursor.fail(f"'{shortened(word)}' is not a type", start, hint)
+            self.cursor.fail(f"'{shortened(word)}' is not a type", start, hint)
         return base_type
 
     def _alias(self) -> AliasInfo | None:
-        if self._cursor.next_if("("):
+        if self.cursor.next_if("("):
             return self._alias_sets()
-        if not self._cursor.next_if("!"):
+        if not self.cursor.next_if("!"):
             return None
         self._fresh_sets += 1
         return AliasInfo((f"${self._fresh_sets - 1}",), (), True)
 
     def _alias_sets(self) -> AliasInfo:
         before = self._alias_set()
-        write = self._cursor.next_if("!")
-        after = self._alias_set() if self._cursor.next_if("->") else before
-        self._cursor.expect(")")
+        write = self.cursor.next_if("!")
+        after = self._alias_set() if self.cursor.next_if("->") else before
+        self.cursor.expect(")")
         return AliasInfo(before, after, write)
 
     def _alias_set(self) -> tuple[str, ...]:
         names: dict[str, None] = {}
-        if self._printed and self._cursor.token in ("!", "->", ")"):
+        if self._printed and self.cursor.token in ("!", "->", ")"):
             return ()
         while True:
-            if self._cursor.next_if("*"):
+            if self.cursor.next_if("*"):
                 names["*"] = None
             else:
-                is_fresh = self._printed and self._cursor.next_if("$")
-                names[f"${self._cursor.number()}" if is_fresh else self._cursor.name("an alias set")] = None
-            if not self._cursor.next_if("|"):
+                is_fresh = self._printed and self.cursor.next_if("$")
+                names[f"${self.cursor.number()}" if is_fresh else self.cursor.name("an alias set")] = None
+            if not self.cursor.next_if("|"):
                 return tuple(names)
 
     def _alias_of_list(self, element: AliasInfo | None) -> AliasInfo | None:

@@ -16,7 +16,6 @@ from itertools import repeat
 
 from dispatch_cli.model.schema.cursor import (
     MAX_BROADCAST,
-    MAX_DEPTH,
     Cursor,
     PartError,
     is_name,
@@ -130,33 +129,18 @@ _PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
 
 
 def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
-    """Make a type of others, refusing one that nests too deep."""
-    depth = 1 + max((inner.depth for inner in contained), default=0)
-    if depth > MAX_DEPTH:
-        raise PartError(f"types are nested more than {MAX_DEPTH} deep")
-    return SchemaType(kind, text, contained, depth)
+    """A type that consists of others."""
+    return SchemaType(kind, text, contained, 1 + max((inner.depth for inner in contained), default=0))
 
 
 def optional_of(element: SchemaType) -> SchemaType:
-    """``element?``; an optional of an optional is one optional, and an optional None does not exist."""
-    if element.kind is TypeKind.NONE:
-        raise PartError("None cannot be optional: it is None already")
+    """``element?``; an optional of an optional is one optional."""
     return element if element.kind is TypeKind.OPTIONAL else compound(TypeKind.OPTIONAL, f"{element.text}?", (element,))
 
 
 def list_of(element: SchemaType) -> SchemaType:
     """``element[]``."""
     return compound(TypeKind.LIST, f"{element.text}[]", (element,))
-
-
-def tuple_of(elements: tuple[SchemaType, ...]) -> SchemaType:
-    """``(a, b)``; the empty tuple exists."""
-    return compound(TypeKind.TUPLE, f"({', '.join(element.text for element in elements)})", elements)
-
-
-def dict_of(key: SchemaType, value: SchemaType) -> SchemaType:
-    """``Dict(key, value)``."""
-    return compound(TypeKind.DICT, f"Dict({key}, {value})", (key, value))
 
 
 def seen_by_torchscript(real: SchemaType) -> SchemaType:
