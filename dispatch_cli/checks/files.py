@@ -8,6 +8,7 @@ something of an operator is missing is not sure then: what is missing may be the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
@@ -202,6 +203,8 @@ class Namespaces:
     """The namespaces of a run.
 
     pytorchs: those of PyTorch. projects: those in which the user's files define operators, under whatever conditions.
+    whole: those with a ``TORCH_LIBRARY`` block of the user's; others may be extended by another library, too.
+    mostly_implemented: those in which the files have kernels of more operators than they define.
     in_sources: those of blocks in sources.
     """
 
@@ -216,6 +219,14 @@ class Namespaces:
         self.pytorchs = pytorchs | CORE_NAMESPACES
         undecided = (item.namespace for item in declared.undecided if item.registers in DEFINITIONS and item.namespace)
         self.projects = frozenset((*defining, *undecided)) - self.pytorchs
+        self.whole = frozenset(
+            step.block.namespace for step in steps if step.block.kind is LibraryKind.DEF and not step.block.implicit
+        )
+        defined = {step.schema.name for step in steps if isinstance(step, Define)}
+        implemented = {step.block.qualified(step.operator) for step in steps if isinstance(step, Implement)} - defined
+        surplus = Counter(name.namespace for name in implemented if name is not None)
+        surplus.subtract(name.namespace for name in defined)
+        self.mostly_implemented = frozenset(namespace for namespace, count in surplus.items() if count > 0)
         self.in_sources = frozenset(step.block.namespace for step in steps if step.block.extracted)
 
     def owner(self, namespace: str) -> NamespaceOwner:

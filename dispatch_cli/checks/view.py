@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.checks.files import Files, Namespaces, UndecidedIndex
+from dispatch_cli.checks.files import CORE_NAMESPACES, Files, Namespaces, UndecidedIndex
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import (
@@ -25,7 +25,7 @@ from dispatch_cli.engine.table.table import Plan, Table, plan
 from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName, parsed_names
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import AUTOGRAD
+from dispatch_cli.model.universe import AUTOGRAD, PRIVATE_USE1
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
@@ -139,6 +139,19 @@ class View(Files):
         return frozenset(
             name for name, steps in self.implementations.items() if any(step.block.extracted for step in steps)
         )
+
+    @cached_property
+    def extends_backend(self) -> bool:
+        """True if sources have kernels at PrivateUse1, and none of PyTorch's own operators: another library is the
+        backend there, and may register fallbacks for it.
+        """
+        steps = [(name, step) for name, steps in self.implementations.items() for step in steps]
+        at_backend = {
+            name.namespace
+            for name, step in steps
+            if step.block.extracted and (step.dispatch_key or step.block.dispatch_key) == PRIVATE_USE1
+        }
+        return bool(at_backend) and at_backend.isdisjoint(CORE_NAMESPACES)
 
     @cached_property
     def linked_in_any_order(self) -> frozenset[OperatorName]:

@@ -215,6 +215,57 @@ def test_functions_of_an_unknown_generator_are_no_definitions_of_pytorchs_operat
     ]
 
 
+@pytest.mark.parametrize(
+    ("block", "more", "severity"),
+    [
+        ("TORCH_LIBRARY", 0, "error"),
+        ("TORCH_LIBRARY_FRAGMENT", 0, "warning"),
+        ("TORCH_LIBRARY_FRAGMENT", 2, "info"),
+    ],
+)
+def test_another_library_may_define_operators_of_a_namespace_that_is_extended(
+    block: str, more: int, severity: str
+) -> None:
+    kernels = "".join(f'm.impl("other{number}", &f); ' for number in range(more))
+    Path("csrc/add.cpp").write_text(
+        f'{block}(my, m) {{ m.def("add(Tensor x) -> Tensor"); }}\n'
+        f'TORCH_LIBRARY_IMPL(my, CPU, m) {{ m.impl("add", &f); m.impl("lookup", &f); {kernels}}}\n',
+        "utf-8",
+    )
+    report = json.loads(call("check-invariants", "csrc", "--format", "json", "--severity", "info").out)
+    findings = [item for item in report["findings"] if item["check"] == "dangling-implementation"]
+    assert {item["severity"] for item in findings} == {severity} and findings[0]["operator"] == "my::lookup"
+    Path("csrc/add.cpp").write_text(
+        f'{block}(my, m) {{ m.def("add(Tensor x) -> Tensor"); }}\n'
+        'TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("addd", &f); }\n',
+        "utf-8",
+    )
+    assert "dangling-implementation" in checks()
+
+
+def test_a_registration_in_a_function_that_nothing_calls_is_no_error() -> None:
+    define = 'import torch\nlib = torch.library.Library("my", "DEF")\nlib.define("add(Tensor x) -> Tensor")\n'
+    register = 'torch.library.register_fake("my::mul")(lambda x: x)\n'
+    for text, severity in ((register, "error"), (f"def later():\n    {register}", "warning")):
+        Path("csrc/ops.py").write_text(define + text, "utf-8")
+        report = json.loads(call("check-invariants", "csrc", "--format", "json").out)
+        assert [item["severity"] for item in report["findings"] if item["check"] == "refused-registration"] == [
+            severity
+        ]
+
+
+def test_a_fallback_for_a_backend_may_be_its_librarys() -> None:
+    """A library with kernels of its own operators at PrivateUse1 alone is not the backend there."""
+    own = 'TORCH_LIBRARY(my, m) { m.def("add(Tensor x) -> Tensor"); }\n'
+    own += 'TORCH_LIBRARY_IMPL(my, PrivateUse1, m) { m.impl("add", &f); }\n'
+    backend = 'TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("abs", &f); }\n'
+    for text, severity in ((own, "info"), (own + backend, "error")):
+        Path("csrc/add.cpp").write_text(text, "utf-8")
+        options = ("--format", "json", "--severity", "info", "--base", "torch-2.7")
+        report = json.loads(call("check-invariants", "csrc", *options).out)
+        assert {item["severity"] for item in report["findings"] if item["check"] == "no-autograd-kernel"} == {severity}
+
+
 def test_an_operator_of_pytorch_without_a_fake_kernel_is_pytorchs_to_repair() -> None:
     defined = 'm.def("allgather_coalesced_(Tensor x) -> Tensor", {at::Tag::pt2_compliant_tag});'
     for definition, severity in (("", "info"), (f"TORCH_LIBRARY(my, m) {{ {defined} }}\n", "warning")):

@@ -22,13 +22,15 @@ operators:
     dispatch: {CPU: mul_cpu, Autograd: mul_autograd}
 ```
 
-In sources, the finding is an error where the operator would be the project's own: some operator of its namespace is
-defined there, or of a namespace whose name is one edit from it. It is an error, too, for an operator of PyTorch that
-needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``: another version
-of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded one has it.
-These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos: whether they
-are defined is not known here. So are all where sources have a definition whose namespace or name is not known, and
-which may be the operator's.
+In sources, the finding is an error where the operator would be the project's own: its namespace has a `TORCH_LIBRARY`
+block there, or one of its operators is defined there whose name is one edit away, or the namespace's name is one edit
+from such a one. Where the project only extends a namespace, another library may do so, too: the finding is a warning,
+and an info if the project has kernels of more operators there than it defines. It is an error, too, for an operator of
+PyTorch that needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``:
+another version of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded
+one has it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos:
+whether they are defined is not known here. So are all where sources have a definition whose namespace or name is not
+known, and which may be the operator's.
 
 Where no name is that close, the finding names an operator of the same library with a similar name that lacks a kernel
 at these keys: one of the two names may be the wrong one.
@@ -128,6 +130,9 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
         case NamespaceOwner.PYTORCH if name.overload or not defined.overloads(name.name):
             severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
             return NOTHING_DEFINES, TIP, severity
+        case NamespaceOwner.PROJECT if namespace not in view.namespaces.whole and not defined.is_near(name):
+            severity = Severity.INFO if namespace in view.namespaces.mostly_implemented else Severity.WARNING
+            return f"but nothing here defines it; another library may extend {namespace}", TIP, severity
     return NOTHING_DEFINES, TIP, Severity.ERROR
 
 

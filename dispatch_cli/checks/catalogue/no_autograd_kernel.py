@@ -14,9 +14,9 @@ operator has an autograd kernel, or, in declarations, another operator of its na
 pair is mostly called by an autograd Function in Python, which nothing here reads, so it is still an info. With such a
 sign it is a warning; but not if all its backend kernels are declared to call other operators (`redispatches:
 other-operators`), and not for an operator that writes to its arguments, for which there is not even a warning from
-PyTorch. A fallthrough at Autograd says that the
-operator has no derivative, on purpose. Where PyTorch has no fallback, as at AutogradNestedTensor, a call raises "Could
-not run", and the finding is an error.
+PyTorch. A fallthrough at Autograd says that the operator has no derivative, on purpose. Where PyTorch has no fallback,
+as at AutogradNestedTensor, a call raises "Could not run", and the finding is an error. It is an info at PrivateUse1 if
+the sources have no kernel of PyTorch's own operators there: the library that is the backend may register a fallback.
 
 Not reported: operators without tensor arguments, and those that neither return a tensor nor write to one; kernels at
 Meta, which compute nothing, and at the Quantized keys, whose tensors cannot require gradients; autograd keys whose
@@ -67,7 +67,7 @@ from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import CATCH_ALL, META, autograd_key_of
+from dispatch_cli.model.universe import CATCH_ALL, META, PRIVATE_USE1, autograd_key_of
 
 DEFAULTS = tuple(step.alias for step in PRECEDENCE if step.rule is Rule.DEFAULT)
 """The alias keys whose kernel is a backend kernel for any backend."""
@@ -158,6 +158,8 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
     signs: tuple[tuple[str, Span | None], ...] = ()
     if lack.missing:
         outcome, severity = f'{is_empty}, so a call raises "Could not run"', Severity.ERROR
+        if view.extends_backend and set(lack.keys) == {PRIVATE_USE1}:
+            outcome, severity = f"{outcome}, unless the backend's library has a fallback there", Severity.INFO
     elif "!" in (view.schema_text(name) or ""):
         outcome, severity = f"{holds} PyTorch's fallback, which ignores arguments that are written to", Severity.INFO
     elif all(calls_others(active[key].kernel) for key in lack.keys):

@@ -36,12 +36,16 @@ class FunctionIndex:
                 self._by_place.setdefault(place, function)
 
     def named(self, finding: Finding) -> Finding:
-        """The finding; it says which function registers what it is about."""
+        """The finding; it says which function registers what it is about.
+
+        It is no error where nothing here calls that function: other libraries may be loaded before something does.
+        """
         function = None if finding.span is None else self._by_place.get(finding.span)
         if function is None:
             return finding
         note = Related(f"registered in {function.name}(), when that is called", function.at)
-        return finding._replace(related=(*finding.related, note))
+        severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
+        return finding._replace(related=(*finding.related, note), severity=severity)
 
 
 class Suppressed(NamedTuple):
