@@ -22,16 +22,10 @@ MAX_TARGET = 4096
 """Bytes of what a link says."""
 MAX_TREE = 8 << 20
 """Bytes of the entries of one folder. No folder of a real repository comes near."""
-MAX_NAME = 255
-"""Bytes of the name of a file: no file system has longer ones."""
-FREE_ENTRIES, FREE_BYTES = 1_000, 16 << 20
-"""Entries of folders, and bytes of files, that a revision may have however few objects they are made of."""
-BLOCK = 4096
-"""Bytes that a file counts as besides its own."""
-TIMES = 20
-"""Reads of each object, on the average: a few trees of each other can name very many files."""
-MAX_MODE = 6
-"""Digits of a mode."""
+MAX_NAME, MAX_MODE = 255, 6
+"""Bytes of the name of a file, and digits of a mode: no file system has longer ones."""
+MAX_ENTRIES, MAX_BYTES = 200_000, 1 << 30
+"""Entries of folders, and bytes of files, that are read of a revision: a few trees of each other can name very many."""
 OUTSIDE = "outside-project"
 """The code of errors for paths that lead out of the tree."""
 _SUBMODULE = 0o160000
@@ -72,9 +66,7 @@ class RevisionTree:
         self._objects = objects
         self._root = TreeEntry("", stat.S_IFDIR, oid)
         self._folders: dict[str, Mapping[str, TreeEntry]] = {}
-        self._read: set[str] = set()
-        self._listed = Repeats(FREE_ENTRIES)
-        self._read_bytes = Repeats(FREE_BYTES)
+        self._entries_left, self._bytes_left = MAX_ENTRIES, MAX_BYTES
 
     def close(self) -> None:
         """End the processes that read it."""
@@ -86,9 +78,9 @@ class RevisionTree:
         return stat.S_IFDIR if entry.mode == _SUBMODULE else entry.mode
 
     def real(self, path: str) -> str | None:
-        """The path with links resolved, as far as there is one; None where it leads out of the tree."""
+        """The path with links resolved, if there is such a file; None where it leads out of the tree."""
         try:
-            return self._find(path, True, lenient=True)[0]
+            return self._find(path, True)[0]
         except RevisionError as error:
             return None if error.code == OUTSIDE else path
         except OSError:
@@ -97,12 +89,12 @@ class RevisionTree:
     def entries(self, path: str) -> list[TreeEntry]:
         """Entries of a folder. Errors: OSError."""
         entry = self._find(path, True)[1]
-        if entry.mode == _SUBMODULE:
-            return [TreeEntry(_GIT, stat.S_IFREG, "")]
         if not entry.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        folder = self._folder(entry.oid)
-        self._listed.note(len(folder), f"the folders of {self.revision} repeat a few others too often")
+        folder = self._folder(entry)
+        self._entries_left -= len(folder)
+        if self._entries_left < 0:
+            raise RevisionError("too-large", f"{self.revision} has more than {MAX_ENTRIES:,} files and folders")
         return list(folder.values())
 
     def read(self, path: str, count: int) -> bytes:
@@ -111,26 +103,26 @@ class RevisionTree:
         if not entry.is_file() or not entry.oid:
             raise RevisionError("not-a-file", f"{self.prefix}{path} is not a regular file")
         data = self._objects.content(entry.oid)
-        if entry.oid not in self._read:
-            self._read.add(entry.oid)
-            self._read_bytes.different += BLOCK + len(data)
         if data.startswith(_POINTER):
             message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
             raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
-        self._read_bytes.note(BLOCK + len(data), f"the files of {self.revision} repeat a few others too often")
+        self._bytes_left -= len(data)
+        if self._bytes_left < 0:
+            raise RevisionError("too-large", f"more than {MAX_BYTES >> 20} MiB of {self.revision} were read")
         return data[:count]
 
-    def _find(self, path: str, follow: bool, lenient: bool = False) -> tuple[str, TreeEntry]:
-        """A file and its path without links.
-
-        follow: whether the file itself may be a link. lenient: what is not there is taken as it is named.
-        Errors: OSError.
-        """
-        if path.startswith(posixpath.sep):
-            raise self._outside(path)
+    def _find(self, path: str, follow: bool) -> tuple[str, TreeEntry]:
+        """A file and its path without links. follow: whether the file itself may be a link. Errors: OSError."""
+        outside = RevisionError(
+            OUTSIDE,
+            f"{self.prefix}{path} leads out of the repository",
+            "a file at a revision can only lead to files of that revision",
+        )
         way = [self._root]
         waiting = path.split(posixpath.sep)[::-1]
         links = 0
+        if path.startswith(posixpath.sep):
+            raise outside
         while waiting:
             part = waiting.pop()
             if part in ("", posixpath.curdir):
@@ -138,68 +130,44 @@ class RevisionTree:
             if part == posixpath.pardir:
                 way.pop()
                 if not way:
-                    raise self._outside(path)
+                    raise outside
                 continue
-            is_closed = lenient and way[-1].mode == _SUBMODULE
-            entry = None if is_closed else self._in(way, part)
+            entry = self._folder(way[-1]).get(part)
+            if entry is None and way[-1].mode == _SUBMODULE:
+                message = f"{self.prefix}{_path(way)} is a submodule: its files are in a repository of their own"
+                raise RevisionError("submodule", message)
             if entry is None:
-                if not lenient:
-                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-                entry = TreeEntry(part, 0, "")
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             if entry.is_symlink() and (follow or waiting):
                 links += 1
                 if links > MAX_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 target = os.fsdecode(self._objects.content(entry.oid, MAX_TARGET, "target of the link"))
                 if target.startswith(posixpath.sep):
-                    raise self._outside(path)
+                    raise outside
                 waiting += target.split(posixpath.sep)[::-1]
             else:
                 way.append(entry)
-        return posixpath.sep.join(entry.name for entry in way[1:]), way[-1]
+        return _path(way), way[-1]
 
-    def _in(self, way: Sequence[TreeEntry], name: str) -> TreeEntry | None:
-        """Entry with that name in the folder at the end of a way; None where there is none."""
-        folder = way[-1]
+    def _folder(self, folder: TreeEntry) -> Mapping[str, TreeEntry]:
+        """The entries of a folder by name; none of what is no folder."""
         if folder.mode == _SUBMODULE:
-            if name == _GIT:
-                return TreeEntry(_GIT, stat.S_IFREG, "")
-            path = posixpath.sep.join(entry.name for entry in way[1:])
-            message = f"{self.prefix}{path} is a submodule: its files are in a repository of their own"
-            raise RevisionError("submodule", message)
-        if not folder.is_dir():
-            return None
-        if name == _GIT and len(way) == 1:
-            return TreeEntry(_GIT, stat.S_IFDIR, "")
-        return self._folder(folder.oid).get(name)
-
-    def _outside(self, path: str) -> RevisionError:
-        message = f"{self.prefix}{path} leads out of the repository"
-        return RevisionError(OUTSIDE, message, "a file at a revision can only lead to files of that revision")
-
-    def _folder(self, oid: str) -> Mapping[str, TreeEntry]:
-        entries = self._folders.get(oid)
+            return {_GIT: TreeEntry(_GIT, stat.S_IFREG, "")}
+        if not folder.is_dir() or not folder.oid:
+            return {}
+        entries = self._folders.get(folder.oid)
         if entries is None:
-            data = self._objects.content(oid, MAX_TREE, "list of files in the folder") if oid else b""
-            entries = {entry.name: entry for entry in _entries(data, len(oid) // 2)}
-            self._listed.different += len(entries)
-            self._folders[oid] = entries
+            data = self._objects.content(folder.oid, MAX_TREE, "list of files in the folder")
+            entries = {entry.name: entry for entry in _entries(data, len(folder.oid) // 2)}
+            if folder is self._root:
+                entries[_GIT] = TreeEntry(_GIT, stat.S_IFDIR, "")
+            self._folders[folder.oid] = entries
         return entries
 
 
-class Repeats:
-    """Bytes read, the same object counted each time. different: each counted once. free: what may be read anyway."""
-
-    def __init__(self, free: int) -> None:
-        self.different = 0
-        self._free = free
-        self._all = 0
-
-    def note(self, count: int, message: str) -> None:
-        """Count what is read. Errors: RevisionError where it is the same too often."""
-        self._all += count
-        if self._all > self._free + TIMES * self.different:
-            raise RevisionError("too-large", message)
+def _path(way: Sequence[TreeEntry]) -> str:
+    return posixpath.sep.join(entry.name for entry in way[1:])
 
 
 def _entries(data: bytes, width: int) -> Iterator[TreeEntry]:

@@ -111,6 +111,7 @@ def test_submodules_and_pointers_of_lfs(repo: Path) -> None:
         resolve(["HEAD:lib/a.yaml"])
     left_out = {omission.path: omission.reason for omission in run(resolve(["HEAD:"])).left_out}
     assert left_out == {
+        "HEAD:.git": WhyLeftOut.TOOL,
         "HEAD:lib": WhyLeftOut.REPOSITORY,
         "HEAD:big.cpp": WhyLeftOut.UNREADABLE,
         "HEAD:big.yaml": WhyLeftOut.UNREADABLE,
@@ -123,6 +124,7 @@ def test_binary_files_and_large_ones(repo: Path, monkeypatch: pytest.MonkeyPatch
     assert problems_of("HEAD:large.yaml")[0].code == "too-large"
     assert problems_of("HEAD:binary.yaml")
     reasons = {omission.path: omission.reason for omission in run(resolve(["HEAD:"])).left_out}
+    del reasons["HEAD:.git"]
     assert reasons == {"HEAD:binary.cpp": WhyLeftOut.BINARY, "HEAD:large.yaml": WhyLeftOut.TOO_LARGE}
 
 
@@ -226,7 +228,7 @@ def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
     (repo / "raw").write_bytes(raw + b"100644 cut\0abc")
     tree = git(repo, "hash-object", "--literally", "-t", "tree", "-w", "raw").strip()
     (name,) = resolve([f"{tree}:"])
-    assert sorted(entry.name for entry in paths.each_entry(name)) == ["good.yaml", "odd"]
+    assert sorted(entry.name for entry in paths.each_entry(name)) == [".git", "good.yaml", "odd"]
     with pytest.raises(InputError):
         load([f"{name}odd"])
 
@@ -257,5 +259,5 @@ def test_names_that_are_not_utf8(repo: Path) -> None:
     (repo / os.fsdecode(b"\xff.cpp")).write_text(BLOCK, encoding="utf-8")
     commit(repo, {"a.cpp": BLOCK.replace("KEY", "CPU")})
     done = run(resolve(["HEAD:"]))
-    assert [omission.reason for omission in done.left_out] == [WhyLeftOut.NAME]
+    assert [omission.reason for omission in done.left_out] == [WhyLeftOut.TOOL, WhyLeftOut.NAME]
     assert done.registrations == 1
