@@ -2,7 +2,8 @@
 
 Calls that are alike have the same *shape*: the same kind (the caller decides what that is) and the same calls inside.
 Equal neighbours fold into one with a count, and so do repeated groups, as A B A B A B, from the inside out. Equal
-shapes have equally many calls, so a shape is kept once, however often it occurs. All of this takes linear time.
+shapes have equally many calls, so a shape is kept once, however often it occurs. The time grows with the calls: groups
+have a greatest length.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from dispatch_cli.trace.calls import NONE
 
 GROUP = -1
 """The kind of a repeated group of calls, which is no call itself."""
-_STEP = 4
-"""Factor by which longer groups are looked for each time."""
+_LONGEST = (2, 8, 32, 128, 512, 2048, 8192)
+"""Lengths up to which groups are looked for in turn: short ones first, which may be in longer ones."""
 _TRIED = 4
 """So many later occurrences of the same call may begin the next repetition of a group."""
-_MODULUS, _FACTOR = (1 << 61) - 1, 1_000_003
+_BYTES = 8
+"""Bytes of a number in an array; stretches of many calls are compared as bytes."""
 
 
 class FoldedCalls(NamedTuple):
@@ -116,25 +118,30 @@ class CallTree:
         return shape
 
     def _folded(self, folds: Sequence[FoldedCalls]) -> tuple[FoldedCalls, ...]:
-        """Neighbours that are alike as one, then repeated groups: short ones first, which may be in longer ones."""
+        """Neighbours that are alike as one, and repeated groups."""
         folds = _runs(folds)
-        stretches = _Stretches(folds)
-        longest = 2
-        while longest < 2 * len(folds) and stretches.nearest <= len(folds) // 2:
-            if stretches.nearest <= longest:
-                grouped = self._with_groups(folds, stretches, longest)
-                if len(grouped) < len(folds):
-                    folds = _runs(grouped)
-                    stretches = _Stretches(folds)
-            longest *= _STEP
+        for longest in _LONGEST:
+            if len(folds) > 3:
+                folds = _runs(self._with_groups(folds, longest))
         return tuple(folds)
 
-    def _with_groups(self, folds: Sequence[FoldedCalls], stretches: _Stretches, longest: int) -> list[FoldedCalls]:
+    def _with_groups(self, folds: Sequence[FoldedCalls], longest: int) -> Sequence[FoldedCalls]:
         """The calls with groups of at most *longest* that are repeated at once as one."""
+        numbers: dict[FoldedCalls, int] = {}
+        data = array("q", [numbers.setdefault(fold, len(numbers)) for fold in folds])
+        if len(numbers) == len(folds):  # all are different
+            return folds
+        stretches = data.tobytes()
+        later = [len(folds)] * len(folds)
+        last: dict[int, int] = {}
+        for at, number in enumerate(data):
+            if number in last:
+                later[last[number]] = at
+            last[number] = at
         grouped: list[FoldedCalls] = []
         at = 0
         while at < len(folds):
-            period, times = stretches.repeated(at, longest)
+            period, times = _repeated(stretches, later, at, longest)
             if times > 1:
                 grouped.append(FoldedCalls(self._shape(GROUP, self._folded(folds[at : at + period])), times))
                 at += period * times
@@ -142,6 +149,25 @@ class CallTree:
                 grouped.append(folds[at])
                 at += 1
         return grouped
+
+
+def _repeated(stretches: bytes, later: Sequence[int], at: int, longest: int) -> tuple[int, int]:
+    """The shortest stretch from *at* on that is repeated at once, and how often; 1 and 1 where there is none.
+
+    later: where each call comes next.
+    """
+    start = later[at]
+    for _ in range(_TRIED):
+        size = (start - at) * _BYTES
+        if start - at > longest or start + (start - at) > len(later):
+            break
+        first, end = stretches[at * _BYTES : start * _BYTES], start * _BYTES
+        while stretches.startswith(first, end):
+            end += size
+        if end > start * _BYTES:
+            return start - at, (end - at * _BYTES) // size
+        start = later[start]
+    return 1, 1
 
 
 def _runs(folds: Sequence[FoldedCalls]) -> list[FoldedCalls]:
@@ -153,52 +179,3 @@ def _runs(folds: Sequence[FoldedCalls]) -> list[FoldedCalls]:
         else:
             runs.append(fold)
     return runs
-
-
-class _Stretches:
-    """Finds equal stretches of a sequence, by a number for each beginning of it."""
-
-    def __init__(self, folds: Sequence[FoldedCalls]) -> None:
-        self._folds = folds
-        self._later = [len(folds)] * len(folds)
-        """Position at which each comes next; the length where it does not."""
-        self.nearest = len(folds)
-        """The least distance of two that are the same."""
-        last: dict[FoldedCalls, int] = {}
-        for at, fold in enumerate(folds):
-            before = last.get(fold)
-            if before is not None:
-                self._later[before] = at
-                self.nearest = min(self.nearest, at - before)
-            last[fold] = at
-        self._sums, self._powers = [0], [1]
-        if len(last) == len(folds):  # all are different: nothing is compared
-            return
-        for fold in folds:
-            self._sums.append((self._sums[-1] * _FACTOR + hash(fold) + 1) % _MODULUS)
-            self._powers.append(self._powers[-1] * _FACTOR % _MODULUS)
-
-    def repeated(self, at: int, longest: int) -> tuple[int, int]:
-        """The shortest stretch from *at* on that is repeated at once, and how often; 1 and 1 where there is none."""
-        folds, count = self._folds, len(self._folds)
-        start = self._later[at]
-        for _ in range(_TRIED):
-            period = start - at
-            if period > longest or start + period > count:
-                break
-            if folds[at + 1] == folds[start + 1] and (times := self._times(at, period)) > 1:
-                end = at + times * period
-                if folds[at : end - period] == folds[start:end]:
-                    return period, times
-            start = self._later[start]
-        return 1, 1
-
-    def _times(self, at: int, period: int) -> int:
-        """Number of times that the stretch comes in a row."""
-        first, times = self._sum(at, at + period), 1
-        while (end := at + (times + 1) * period) <= len(self._folds) and first == self._sum(end - period, end):
-            times += 1
-        return times
-
-    def _sum(self, start: int, end: int) -> int:
-        return (self._sums[end] - self._sums[start] * self._powers[end - start]) % _MODULUS
