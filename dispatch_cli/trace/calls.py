@@ -1,18 +1,14 @@
-"""Calls of a recording in columns, and the forms of what it has of one: signature, and table of the operator.
+"""Calls of a recording in columns, and the form of a signature.
 
-A million of them take 50 MB. Everything in a signature and in a table comes from a file.
-
-A recording has the table of operators of which the registry at the program's end does not tell: what was registered
-then is gone, or a slot is stale.
+A million of them take 50 MB. Everything in a signature comes from a file.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
+from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing
 from dispatch_cli.model.calls.call import MAX_WRAPPERS, Absent, ContextKind, WrapperKind
 
 NONE = -1
@@ -30,16 +26,6 @@ _LAYERS = (
     "torch",
     *(kind.value for kind in (ContextKind.VMAP, ContextKind.GRAD, ContextKind.JVP, ContextKind.FUNCTIONALIZE)),
 )
-_KERNEL_NUMBER = number(1 << 32)
-check_table = fields(
-    {
-        "at_end": FLAG,
-        "kernels": list_of(row(TEXT, TEXT, FLAG, _KERNEL_NUMBER)),
-        "slots": list_of(_KERNEL_NUMBER),
-        "fallbacks": list_of(row(_KERNEL_NUMBER, or_nothing(TEXT, "a text or null"), FLAG)),
-    }
-)
-"""Looks at a table as the recorder writes it. Errors: Malformed, with the field."""
 
 
 class RecordedCalls:
@@ -127,40 +113,11 @@ check_signature = fields(
 """Looks at a signature. Errors: Malformed, with the field."""
 
 
-class KernelThen(NamedTuple):
-    """A kernel that was registered. debug: the text of a dump. number: two of the same number are one kernel."""
+class OtherSlots(NamedTuple):
+    """Slots of an operator that held something else, when it was called, than is determined at the program's end.
 
-    key: str
-    debug: str
-    fallthrough: bool
-    number: int
-
-
-class FallbackThen(NamedTuple):
-    """The backend fallback that a slot held. debug: None where another kernel should have been in the slot."""
-
-    debug: str | None
-    fallthrough: bool
-
-
-class TableThen(NamedTuple):
-    """Registrations and slots of an operator.
-
-    at_end: it is still so at the program's end. kernels: the newest of a key first. slots: the number of the kernel in
-    each slot, in the order of the universe; 0 where there was none. fallbacks: by the position of the slot.
+    at_end: they still do: they are stale.
     """
 
     at_end: bool
-    kernels: tuple[KernelThen, ...]
-    slots: tuple[int, ...]
-    fallbacks: Mapping[int, FallbackThen]
-
-
-def table_of(value: Mapping[str, Any]) -> TableThen:
-    """A table that has been looked at."""
-    return TableThen(
-        value["at_end"],
-        tuple(KernelThen(*kernel[:4]) for kernel in value["kernels"]),
-        tuple(value["slots"]),
-        {at: FallbackThen(debug, falls) for at, debug, falls, *_ in value["fallbacks"]},
-    )
+    keys: frozenset[str]

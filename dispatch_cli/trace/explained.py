@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulate import CallSimulator
@@ -135,7 +135,8 @@ class Explained(NamedTuple):
     state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
     problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
-    seen: how many of its kernels were observed. ended: how the calls ended.
+    seen: how many of its kernels were observed. ended: how the calls ended. stale: a slot that they may have reached,
+    and that held another kernel than its registrations determine.
     """
 
     operator: OperatorName
@@ -149,6 +150,7 @@ class Explained(NamedTuple):
     subclasses: tuple[str | None, ...] = ()
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
+    stale: str | None = None
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -178,16 +180,11 @@ class Explained(NamedTuple):
 
 
 class Explainer:
-    """Explains the signatures of a recording, each when it is first asked for.
+    """Explains the signatures of a recording, each when it is first asked for. state: that of the program's end."""
 
-    state: that of the program's end. not_known: operators whose tables were stale then.
-    """
-
-    def __init__(self, recording: Recording, state: State, not_known: frozenset[OperatorName] = frozenset()) -> None:
+    def __init__(self, recording: Recording, state: State) -> None:
         self.recording = recording
-        self._not_known = not_known
         self.state = state
-        self._states: dict[int, State | str] = {}
         self._maker = TensorMaker(state.dispatcher.universe)
         self._simulators: dict[tuple[int, Options], CallSimulator] = {}
         self._explained: list[Explained | None] = [None] * len(recording.signatures)
@@ -203,41 +200,25 @@ class Explainer:
         """The same, of a call."""
         return self.of_signature(self.recording.calls.signature[number])
 
-    def _state(self, number: int) -> State | str:
-        """The state in which an operator was called, by its number; or why it is not known."""
-        state = self._states.get(number)
-        if state is None:
-            state = self._states[number] = self._state_then(number)
-        return state
-
-    def _state_then(self, number: int) -> State | str:
-        operators = self.recording.operators
-        name, table = OperatorName.parse(operators[number]), self.recording.tables.get(number)
-        if name not in self.state.dispatcher:
-            return "the state has no such operator"
-        if table is not None and not table.at_end:
-            from dispatch_cli.trace.state import state_then
-
-            try:
-                return state_then(self.state, name, table)
-            except (Refused, ValueError) as error:
-                return str(error)
-        if name in self._not_known:
-            return "its table is stale, and it is not recorded what its slots held"
-        if self.recording.state is None and operators.count(operators[number]) > 1:
-            return "its kernels changed while the program ran, and it is not recorded how"
-        return self.state
-
     def _explain(self, signature: dict[str, Any]) -> Explained:
-        number = signature["operator"]
-        name, state = OperatorName.parse(self.recording.operators[number]), self._state(number)
-        if isinstance(state, str):
-            return Explained(name, self.state, None, state)
+        recording, state, number = self.recording, self.state, signature["operator"]
+        text = recording.operators[number]
+        name = OperatorName.parse(text)
+        if name not in state.dispatcher:
+            return Explained(name, state, None, "the state has no such operator")
+        if recording.state is None and recording.operators.count(text) > 1:
+            return Explained(name, state, None, "its kernels changed while the program ran, and it is not recorded how")
         try:
             values, thread, options = observed(signature, state.dispatcher.layout)
-            hops, end = self._simulator(number, name, state, options).run(values, thread)
+            hops, end = self._simulator(number, name, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
+        other = recording.other_slots.get(number)
+        key = None if other is None else next(filter(other.keys.__contains__, _may_reach(hops)), None)
+        if other is not None and key is not None:
+            than = "its registrations determine" if other.at_end else "at the program's end"
+            message = f"the slot at {key} held another kernel than {than}"
+            return Explained(name, state, None, message, stale=key if other.at_end else None)
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))
@@ -253,12 +234,19 @@ class Explainer:
             tuple(signature.get("subclasses", ())),
         )
 
-    def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
+    def _simulator(self, number: int, name: OperatorName, options: Options) -> CallSimulator:
         simulator = self._simulators.get((number, options))
         if simulator is None:
-            simulator = CallSimulator(state, name, self._maker, options)
-            self._simulators[number, options] = simulator
+            simulator = self._simulators[number, options] = CallSimulator(self.state, name, self._maker, options)
         return simulator
+
+
+def _may_reach(hops: Iterable[Hop]) -> Iterator[str]:
+    """The slots of kernels, and those of keys that go before: what they hold decides whether they are passed over."""
+    for hop in hops:
+        keyset = hop.keyset if hop.selection is None else hop.selection.unmasked
+        yield hop.slot
+        yield from (slot for slot in keyset.layout.universe.slots if slot in keyset)
 
 
 def _named(handler: Handler, signature: dict[str, Any]) -> Handler:

@@ -9,10 +9,9 @@ killed.
 Observed: each call of ``Dispatcher::call``, also nested ones and those of backward; its operator, the key sets of its
 tensors and of the thread, wrappers and layers of functorch, modes, gradients, devices and classes of tensors, the
 thread and the line of Python it comes from, when it ended and whether by an exception, the nodes of autograd that it
-made; and which kernels the slots of its operator hold. The registry is captured only when the program ends, and it does
-not say in which order kernels were registered, on which that depends. So an operator's slots are looked at in each
-call. An operator whose kernels have changed gets another number. At the end the file gets the tables that the registry
-does not determine.
+made. The registry is captured only when the program ends, and what an operator's slots hold depends on the order of
+registrations. So they are looked at in each call. An operator whose kernels have changed gets another number. At the
+end the file gets the slots that held something else than what is registered then determines.
 Not observed: redispatches to further kernels of the same operator, without *kernels*; what gives no event (``size``,
 ``is_leaf``, ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; processes
 that the program starts or forks, or that it becomes (``os.execv``), and subinterpreters; lines of threads that Python
@@ -129,7 +128,7 @@ class RecordedProcess:
         library.recorder_start.argtypes = [text, word, word, text, text, ctypes.c_bool, word]
         library.recorder_start.restype, library.recorder_stop.restype = text, None
         library.recorder_write.argtypes, library.recorder_write.restype = [text], None
-        library.recorder_tables.restype = text
+        library.recorder_changes.restype = text
         if options["kernels"]:
             library.kernel_log_install()
             library.kernel_log_start()
@@ -178,7 +177,7 @@ class RecordedProcess:
 
 
 def captured(process: RecordedProcess) -> bytes:
-    """Lines with the state of the dispatcher in this process, and the tables that it does not determine.
+    """Lines with the state of the dispatcher in this process, and the slots that held something else.
 
     The probe registers operators and imports modules to see what happens, for some seconds: a forked copy of the
     process does that, of which nothing else sees anything. Errors: OSError.
@@ -233,11 +232,5 @@ def _registry(process: RecordedProcess) -> bytes:
     spec.loader.exec_module(probe)
     root = os.path.dirname(os.path.dirname(os.path.abspath(process.torch.__file__)))
     clean = probe.Cleaner(root, sys.path, os.path.expanduser("~")).clean
-    lines = []
-    for text in process.library.recorder_tables().decode("utf-8", "replace").splitlines():
-        number, table = json.loads(text)
-        table["kernels"] = [(key, clean(debug), *rest) for key, debug, *rest in table["kernels"]]
-        table["fallbacks"] = [(at, debug and clean(debug), falls) for at, debug, falls in table["fallbacks"]]
-        lines.append(line_of("r", number, table))
-    state = probe.capture(probe.LivePyTorch(process.torch, [], clean, []), bool)
-    return b"".join(lines) + line_of("state", state)
+    changes: bytes = process.library.recorder_changes()  # before the probe registers something
+    return changes + line_of("state", probe.capture(probe.LivePyTorch(process.torch, [], clean, []), bool))

@@ -21,11 +21,9 @@ from dispatch_cli.trace.calls import (
     NOT_KNOWN,
     RAISED,
     RETURNED,
+    OtherSlots,
     RecordedCalls,
-    TableThen,
     check_signature,
-    check_table,
-    table_of,
 )
 
 VERSION = 1
@@ -34,8 +32,6 @@ START = b'{"dispatch_cli_trace":'
 """Start of a recording; blanks may stand between."""
 _STATE = b'["state"'
 """Start of the line with the state."""
-_OF_STATE = (_STATE, b'["r"', b'["o"')
-"""Start of the lines that say what was registered, and by what numbers operators are called."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
@@ -104,10 +100,9 @@ class RecordingEnd(NamedTuple):
 class Recording:
     """A recording, as far as it goes.
 
-    signatures: each call without its time, as it is written. tables: what operators had registered when they were
-    called, by their number, where the state does not say it. nodes: the innermost call that made each node of autograd,
-    by its thread and the number of the node in it. kernels: those that were seen to run, by call: the first one, and
-    those that each redispatches to.
+    signatures: each call without its time, as it is written. other_slots: those of operators, by their number. nodes:
+    the innermost call that made each node of autograd, by its thread and the number of the node in it. kernels: those
+    that were seen to run, by call: the first one, and those that each redispatches to.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before.
     more: calls that were not read, because there are too many.
     """
@@ -119,7 +114,7 @@ class Recording:
     places: list[PythonPlace] = field(default_factory=list)
     threads: list[str] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)
-    tables: dict[int, TableThen] = field(default_factory=dict)
+    other_slots: dict[int, OtherSlots] = field(default_factory=dict)
     calls: RecordedCalls = field(default_factory=RecordedCalls)
     nodes: dict[tuple[int, int], int] = field(default_factory=dict)
     kernels: dict[int, list[Ran]] = field(default_factory=dict)
@@ -199,7 +194,7 @@ class _RecordingReader:
             "l": self._place,
             "t": self._thread,
             "s": self._signature,
-            "r": self._table,
+            "r": self._other_slots,
             "x": self._stopped,
             "state": self._state,
             "end": self._end,
@@ -245,7 +240,7 @@ class _RecordingReader:
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
             return
-        if not self._with_calls and not line.startswith(_OF_STATE):
+        if not self._with_calls and not line.startswith(_STATE):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
@@ -280,9 +275,9 @@ class _RecordingReader:
         _index(value[2]["operator"], self._of.operators, "an operator")
         _add(value, self._of.signatures, value[2])
 
-    def _table(self, value: list[Any]) -> None:
-        check_table(value[2])
-        self._of.tables[_index(value[1], self._of.operators, "an operator")] = table_of(value[2])
+    def _other_slots(self, value: list[Any]) -> None:
+        operator = _index(value[1], self._of.operators, "an operator")
+        self._of.other_slots[operator] = OtherSlots(value[2], frozenset(value[3]))
 
     def _call(self, value: list[Any]) -> None:
         _, signature, thread, depth, place, start, sequence, forward, *_ = value
@@ -344,7 +339,8 @@ def _seconds(value: Any) -> None:
 _ENTRY = row(TEXT, _NUMBER, TEXT)
 _SHAPES = {
     **dict.fromkeys("oft", _ENTRY),
-    **dict.fromkeys("sr", row(TEXT, _NUMBER, of_type(dict, "an object"))),
+    "s": row(TEXT, _NUMBER, of_type(dict, "an object")),
+    "r": row(TEXT, _NUMBER, FLAG, list_of(TEXT)),
     "l": row(TEXT, _NUMBER, _NUMBER, _NUMBER, TEXT),
     "k": row(TEXT, _NUMBER, TEXT, number(1 << 64), FLAG),
     "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),

@@ -124,23 +124,6 @@ class Writer:
         return "".join(f"{json.dumps(line)}\n" for line in self.lines)
 
 
-def table_then(
-    kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str
-) -> dict[str, Any]:
-    """Table of an operator: kernels as [KEY, TEXT, falls through, NUMBER], and the number of the kernel in each slot.
-
-    In the others are backend fallbacks: PyTorch's own, and those that are named.
-    """
-    usual = {fallback.key: fallback.debug for fallback in UNIVERSE.fallbacks} | fallbacks
-    in_slots = {key: text for key, text in usual.items() if key not in held}
-    return {
-        "at_end": at_end,
-        "kernels": kernels,
-        "slots": [held.get(key, 90 if key in in_slots else 0) for key in UNIVERSE.slots],
-        "fallbacks": [[at, in_slots[key], False] for at, key in enumerate(UNIVERSE.slots) if key in in_slots],
-    }
-
-
 def every() -> str:
     """A recording with something of everything that a view shows."""
     writer = Writer()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from dispatch_cli.trace import state as trace_state
 from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data
 from tests.cli.support import call
-from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature, table_then
+from tests.trace.support import OF_A_BACKEND, PLAIN, Writer, signature
 from tests.trace.test_view import answer, rows_of
 
 OWN = Path(__file__).parent / "recordings" / "own.trace"
@@ -81,108 +80,43 @@ def test_the_kernels_of_the_program_are_named_with_their_places(file: str) -> No
     assert places[2]["PrivateUse1"] == "/npu/fallback.cpp:7"
 
 
-def table(kernels: list[list[Any]], held: dict[str, int], at_end: bool = False, **fallbacks: str) -> dict[str, Any]:
-    """Table of an operator, with the backend fallbacks that the state has."""
-    return table_then(kernels, held, at_end, **{FALLBACK["key"]: FALLBACK["debug"], **fallbacks})
-
-
-def with_tables(
-    file: Path, found: Any, *tables: dict[str, Any], tensors: Any = (PLAIN,), raised: Collection[int] = ()
-) -> Any:
-    """The answer about calls of mylib::plain, of which each has a table. raised: the numbers of those that raised."""
+def test_slots_that_held_something_else(tmp_path: Path) -> None:
+    """Calls that may have reached them are not known; the others are as at the program's end."""
     writer = Writer()
     writer.call("mylib::scale", tensors=(PLAIN,))
-    for number, table_ in enumerate(tables, start=1):
+    held = [(False, ["AutogradCUDA", "FuncTorchBatched"]), (False, ["CPU"]), (True, ["AutogradCPU"])]
+    for number, (at_end, keys) in enumerate(held, start=1):
         writer.add("o", number, "mylib::plain")
-        writer.add("s", number, signature(number, tensors))
+        writer.add("s", number, signature(number))
         writer.add("c", number, 0, 0, 0, number * 100, -1, -1)
-        writer.add("e", 0, number * 100 + 5, number in raised)
-        if table_:
-            writer.add("r", number, table_)
-    writer.add("state", found)
-    file.write_text(writer.text(), encoding="utf-8")
-    return answer(str(file))
-
-
-def test_a_stale_table_is_as_it_was_seen(tmp_path: Path) -> None:
-    """PyTorch's own check says of a part of stale tables that they are, and never which slots."""
-    state_data = state()
-    implicit, explicit = (kernel(f"registered at /home/me/lib.py:{line}") for line in (31, 32))
-    state_data["operators"][1]["kernels"] = {
-        "CompositeExplicitAutograd": [explicit],
-        "CompositeImplicitAutograd": [implicit],
-    }
-    kernels = [
-        ["CompositeExplicitAutograd", explicit["debug"], False, 1],
-        ["CompositeImplicitAutograd", implicit["debug"], False, 2],
+        writer.add("e", 0, number * 100 + 5, False)
+        writer.add("r", number, at_end, keys)
+    writer.add("state", state())
+    (tmp_path / "s.trace").write_text(writer.text(), encoding="utf-8")
+    answered = answer(str(tmp_path / "s.trace"))
+    paths = [row["path"] for row in rows_of(answered)][1:]
+    assert [[kernel["key"] for kernel in path["kernels"]] for path in paths] == [["AutogradCPU", "CPU"], [], []]
+    assert [path["problem"] for path in paths] == [
+        None,
+        "the slot at CPU held another kernel than at the program's end",
+        "the slot at AutogradCPU held another kernel than its registrations determine",
     ]
-    explicitly = dict.fromkeys(("Undefined", *UNIVERSE.aliases["CompositeExplicitAutograd"]), 1)
-    stale = table(kernels, {**explicitly, **dict.fromkeys(UNIVERSE.aliases["Autograd"], 2)}, at_end=True)
-    answered = with_tables(tmp_path / "s.trace", state_data, stale)
-    path = answered["threads"][0]["rows"][1]["path"]
-    assert [(each["source"], each["registered_at"]) for each in path["kernels"]] == [
-        ("CompositeImplicitAutograd", "/home/me/lib.py:31")
+    stale = [finding for finding in answered["findings"] if finding["kind"] == "stale"]
+    assert [(finding["operator"], finding["key"], finding["calls"]) for finding in stale] == [
+        ("mylib::plain", "AutogradCPU", 1)
     ]
-    late = [
-        (finding["operator"], finding["key"], finding["keys"])
-        for finding in answered["findings"]
-        if finding["kind"] == "stale"
-    ]
-    assert late == [("mylib::plain", "AutogradCPU", ["CompositeExplicitAutograd"])]
-    explained = call("explain", "mylib::plain", "AutogradCPU", "--base", str(tmp_path / "s.trace"))
-    assert "/home/me/lib.py:31" in explained.out
 
 
-def test_kernels_that_are_gone_at_the_end(tmp_path: Path) -> None:
-    """The kernel was another one first; then a slot held one that was registered no more."""
-    first = table([["CPU", "registered at /home/me/first.py:2", False, 1]], {"CPU": 1})
-    gone = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 7})
-    answered = with_tables(tmp_path / "s.trace", state(), first, gone, {})
-    paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
-    places = [[each["registered_at"] for each in path["kernels"]] for path in paths]
-    autograd = places[0][0]
-    assert places == [[autograd, "/home/me/first.py:2"], [autograd], [autograd, "/home/me/lib.py:30"]]
-    assert [path["end"] for path in paths] == ["kernel", "not-known", "kernel"]
-
-
-def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
-    """There was another one first, and none before. PyTorch's own fallbacks do not change."""
-    kernels = [["CPU", "registered at /home/me/lib.py:30", False, 1]]
-    other = table(kernels, {"CPU": 1}, PrivateUse1="registered at /home/me/first.cpp:3")
-    none = table(kernels, {"CPU": 1, "PrivateUse1": 0})
-    wrong = table(kernels, {"CPU": 1}, AutogradCPU="registered at /home/me/first.cpp:3")
-    answered = with_tables(tmp_path / "s.trace", state(), other, none, wrong, {}, tensors=(OF_A_BACKEND,), raised={2})
-    paths = [row["path"] for row in answered["threads"][0]["rows"]][1:]
-    places = [[each["registered_at"] for each in path["kernels"]][-1:] for path in paths]
-    autograd = places[1][0]
-    assert places == [["/home/me/first.cpp:3"], [autograd], [], ["/npu/fallback.cpp:7"]]
-    assert autograd.endswith("VariableFallbackKernel.cpp:111")
-    assert [path["end"] for path in paths] == ["kernel", "error", None, "kernel"]
-    assert "other backend fallbacks" in paths[2]["problem"]
-
-
-def test_a_table_or_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
-    """Whatever is left out or put in the place of something else; a table of another PyTorch says nothing."""
-    whole = table([["CPU", "registered at /home/me/lib.py:30", False, 1]], {"CPU": 1})
-    whole["slots"] = whole["slots"][:3]
-    whole["fallbacks"] = whole["fallbacks"][:2]
-    texts = []
-    for _, changed in mutations(whole, 3):
-        if isinstance(changed, dict) and isinstance(changed.get("slots"), list) and len(changed["slots"]) == 3:
-            changed = {**changed, "slots": [*changed["slots"], *[1] * (len(UNIVERSE.slots) - 3)]}
-        writer = Writer()
-        writer.call("mylib::plain", tensors=(PLAIN,))
-        writer.add("r", 0, changed)
-        writer.add("state", state())
-        texts.append(writer.text())
-    texts += [recording(changed) for what, changed in mutations(state(), 4) if not what.startswith("('universe'")]
+def test_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Whatever is left out or put in the place of something else."""
+    texts = [recording(changed) for what, changed in mutations(state(), 4) if not what.startswith("('universe'")]
     codes: Counter[int] = Counter()
     for text in texts[::13]:
         (tmp_path / "m.trace").write_text(text, encoding="utf-8")
         result = call("trace", str(tmp_path / "m.trace"))
         assert result.code in (0, 2), result.err[-500:]
         codes[result.code] += 1
-    assert codes[2] > 25
+    assert codes[2] > 20
 
 
 def test_higher_order_operators_are_those_of_a_capture(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class TraceView:
         self.recording = recording
         self.known = known
         self.state = known.state
-        self.explainer = Explainer(recording, known.state, known.not_known)
+        self.explainer = Explainer(recording, known.state)
         self.happened = Happened(self.explainer)
         self.facts = CallFacts(recording, self.happened, self.explainer)
         self._paths: dict[int, TracePath] = {}

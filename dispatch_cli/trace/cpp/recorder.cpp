@@ -4,9 +4,8 @@
 // Python code and calls no operator. Lines of Python are read from the thread's frames, with Python's lock; neither
 // this file's lock nor the dispatcher's is held meanwhile.
 //
-// What the slots of an operator hold is looked at in each call: PyTorch's own dump says what they should hold, computed
-// from the registrations, and a registration computes only some slots anew. An operator whose kernels have changed gets
-// another number.
+// What the slots of an operator hold is looked at in each call. An operator whose kernels have changed gets another
+// number. At the end it is known which slots held something else than what is registered then determines.
 //
 // Built as a shared library with -fno-access-control (tables are private) and -DNDEBUG (as PyTorch's wheels are).
 
@@ -181,53 +180,35 @@ inline const KernelFunction& original_of(const KernelFunction& kernel) {
   return logging == nullptr ? kernel : logging->original();
 }
 
-// What an operator has registered, and what its slots hold, as JSON: no addresses.
-//
-// kernels: key, text of PyTorch's dump, whether it falls through, and a number, which is the same for the same kernel;
-// the newest one of a key first. slots: the number of the kernel in each slot, 0 for none. fallbacks: of slots, by
-// position, that hold the backend fallback of their key: its text, and whether it falls through; no text where another
-// kernel should be there.
-inline std::string table_of(const OperatorHandle& op) {
+// For each slot of an operator a text of the kernel in it, kept once: two slots hold the same where it is the same text.
+using Slots = std::vector<const std::string*>;
+
+// held: what the slots hold; otherwise what the registrations determine. To be called with the recorder's lock, or in a
+// copy of the process.
+inline Slots slots_of(const OperatorHandle& op, bool held) {
+  static auto& kept = *new std::set<std::string>;
   const auto& entry = op.operatorDef_->op;
   const auto& dispatcher = c10::Dispatcher::singleton();
-  std::map<KernelWords, size_t> numbers;
-  const auto number_of = [&](const KernelFunction& kernel) {
-    return numbers.emplace(KernelWords(original_of(kernel)), numbers.size() + 1).first->second;
-  };
-  std::string kernels, slots, fallbacks;
-  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
-    const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(number));
+  std::map<KernelWords, std::string> texts{{KernelWords(KernelFunction()), "none"},
+                                           {KernelWords(KernelFunction::makeFallthrough()), "a fallthrough"}};
+  for (uint16_t key = 0; key <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++key) {
+    const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(key));
     if (registered == entry.kernels_.end()) continue;
-    for (const auto& registration : registered->second) {
-      const auto& [kernel, schema, debug] = registration;
-      add(kernels, kernels.empty() ? "[" : ",[", Quoted{c10::toString(registered->first)}, ',', Quoted{debug});
-      add(kernels, ',', kernel.isFallthrough(), ',', number_of(kernel), ']');
+    for (const auto& [kernel, schema, debug] : registered->second) {
+      texts.try_emplace(KernelWords(original_of(kernel)), std::to_string(key) + " " + debug);
     }
   }
+  Slots slots;
   for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
-    const auto& kernel = original_of(entry.dispatchTable_[at]);
-    const bool is_there = kernel.boxed_kernel_func_.isValid();
-    add(slots, at > 0 ? "," : "", is_there ? number_of(kernel) : 0);
     const auto& fallback = dispatcher.backendFallbackKernels_[at];
-    if (!is_there || KernelWords(kernel) != KernelWords(original_of(fallback.kernel))) continue;
-    const auto [computed, why] = entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]);
-    const bool is_right = std::string_view(why) == "backend fallback";
-    add(fallbacks, fallbacks.empty() ? "[" : ",[", at, ',');
-    if (is_right) add(fallbacks, Quoted{computed.debug}); else fallbacks += "null";
-    add(fallbacks, ',', is_right && kernel.isFallthrough(), ']');
+    const auto& determined = entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]).first.kernel;
+    const KernelWords words(original_of(held ? entry.dispatchTable_[at] : determined));
+    const auto text = texts.find(words);
+    const bool is_fallback = words == KernelWords(original_of(fallback.kernel));
+    const std::string other = is_fallback ? "fallback " + fallback.debug : "another kernel";
+    slots.push_back(&*kept.insert(text == texts.end() ? other : text->second).first);
   }
-  return "\"kernels\":[" + kernels + "],\"slots\":[" + slots + "],\"fallbacks\":[" + fallbacks + "]";
-}
-
-// Whether the slots hold what PyTorch's dump says: what is registered determines it.
-inline bool is_as_registered(const OperatorHandle& op) {
-  const auto& entry = op.operatorDef_->op;
-  const auto& keys = keys_of_slots();
-  for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
-    const auto& computed = entry.computeDispatchTableEntryWithDebug(c10::Dispatcher::singleton(), keys[at]).first;
-    if (KernelWords(original_of(entry.dispatchTable_[at])) != KernelWords(original_of(computed.kernel))) return false;
-  }
-  return true;
+  return slots;
 }
 
 // Operators.
@@ -244,12 +225,10 @@ struct CalledOperator {
   Functors kept;
 };
 
-// An operator with what it had registered and what its slots held, when it was called. table: none where it could not
-// be looked at.
+// An operator under its number.
 struct NumberedOperator {
   int64_t number;
   c10::OperatorName name;
-  std::string table;
 };
 
 // Python.
@@ -408,15 +387,22 @@ class Recorder final : public c10::OpRegistrationListener {
     output.write(text);
   }
 
-  // Of the operators that were called: those whose tables the registry of now does not determine, a line each.
-  std::string tables() const {
+  // Of the numbers of operators: the slots that held something else than the registrations of now determine, a line
+  // each, and whether they still do.
+  std::string changes() const {
     std::string out;
-    for (const auto& [_, called] : operators_by_table_) {
-      if (called.table.empty()) continue;
+    for (const auto& [key, called] : numbered_operators_) {
       const auto op = c10::Dispatcher::singleton().findSchema(called.name);
-      const bool at_end = op && called.table == table_of(*op);
-      if (at_end && is_as_registered(*op)) continue;
-      add(out, '[', called.number, ",{\"at_end\":", at_end, ',', called.table, "}]\n");
+      const Slots& slots = key.second;
+      if (!op || slots.empty()) continue;
+      const Slots determined = slots_of(*op, false);
+      std::string keys;
+      for (size_t at = 0; at < determined.size(); ++at) {
+        if (slots[at] == determined[at]) continue;
+        add(keys, keys.empty() ? "" : ",", Quoted{c10::toString(keys_of_slots()[at])});
+      }
+      if (keys.empty()) continue;
+      add(out, "[\"r\",", called.number, ',', slots == slots_of(*op, true), ",[", keys, "]]\n");
     }
     return out;
   }
@@ -504,17 +490,17 @@ class Recorder final : public c10::OpRegistrationListener {
   void look(CalledOperator& op, const c10::FunctionSchema& schema, Functors& kept) {
     const std::unique_lock<std::mutex> registering(c10::Dispatcher::singleton().guard_->mutex, std::try_to_lock);
     if (!registering && op.number >= 0) return;
-    const auto table = registering ? table_of(op.handle) : "";
+    const auto slots = registering ? slots_of(op.handle, true) : Slots();
     const auto name = c10::toString(schema.operator_name());
-    const auto key = name + "\n" + c10::toString(schema) + "\n" + table;
-    const auto known = operators_by_table_.find(key);
-    if (known != operators_by_table_.end()) {
+    const std::pair key(name + "\n" + c10::toString(schema), slots);
+    const auto known = numbered_operators_.find(key);
+    if (known != numbered_operators_.end()) {
       op.number = known->second.number;
     } else {
       std::string text;
       add(text, Quoted{name});
       op.number = output.write_entry('o', text);
-      if (op.number >= 0) operators_by_table_.emplace(key, NumberedOperator{op.number, schema.operator_name(), table});
+      if (op.number >= 0) numbered_operators_.emplace(key, NumberedOperator{op.number, schema.operator_name()});
     }
     if (!registering) return;
     kept.swap(op.kept);
@@ -595,7 +581,8 @@ class Recorder final : public c10::OpRegistrationListener {
   static constexpr size_t MOST_KNOWN = 1 << 16;  // signatures and functions; beyond, they get new numbers
   std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<CalledOperator>> operators_;
   std::vector<std::unique_ptr<CalledOperator>> gone_;
-  std::unordered_map<std::string, NumberedOperator> operators_by_table_;
+  // By the schema, and by what the slots held; by none where they could not be looked at.
+  std::map<std::pair<std::string, Slots>, NumberedOperator> numbered_operators_;
   std::unordered_map<std::string, int64_t> signatures_, files_;
   std::unordered_map<uint64_t, int64_t> threads_;
   std::unordered_map<PyCodeObject*, CodePlaces> codes_;  // by Python's lock
@@ -672,10 +659,10 @@ void recorder_stop() {
   recorder.output.close();
 }
 
-// See Recorder::tables. To be called in a copy of the process, which no other thread changes.
-const char* recorder_tables() {
+// See Recorder::changes. To be called in a copy of the process, which no other thread changes.
+const char* recorder_changes() {
   static std::string given;
-  given = recorder.tables();
+  given = recorder.changes();
   return given.c_str();
 }
 
