@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -38,7 +38,6 @@ from dispatch_cli.model.declarations import (
     Step,
 )
 from dispatch_cli.model.kernel import Redispatch
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.text.quoting import quoted
@@ -48,22 +47,11 @@ if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
 
 _START = Place(1, 1)
-MAX_FILES = 1_000
-"""Files of one run from which on none is reached through `extends`."""
-MAX_CHAIN = 64
-"""Files that extend each other in a chain."""
-REFUSALS = frozenset(
-    {
-        "bad-schema",
-        "bad-signature",
-        "bad-operator-name",
-        "unknown-dispatch-key",
-        "no-backend",
-        "backend-name",
-        "block-misuse",
-        "torch-library",
-        "more-problems",
-    }
+MAX_FILES = 200
+"""Files of one run from which on none is reached through `extends`; a chain of them is as long at most."""
+REFUSALS = (
+    *("bad-schema", "bad-signature", "bad-operator-name", "unknown-dispatch-key", "no-backend", "backend-name"),
+    *("block-misuse", "torch-library", "more-problems"),
 )
 """The codes of problems that PyTorch would have, too, with what sources register: in those, they are findings."""
 
@@ -108,7 +96,6 @@ def load(
 
 
 def _identity(path: str | ExtractedDocument) -> str:
-    """The same text for every name of the same file; documents are files of their own."""
     return f"\0{path.name}" if isinstance(path, ExtractedDocument) else source.identity(path)
 
 
@@ -166,7 +153,6 @@ class _Loader:
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
 
     def _resolved(self, name: str | None) -> str | None:
-        """The embedded name that the caller means."""
         if name is None:
             return None
         resolved = states.resolve(name)
@@ -175,7 +161,7 @@ class _Loader:
         return resolved.name
 
     def add(self, name: str, only_guards: bool = False) -> None:
-        """Read a file that the user named, and what it extends. only_guards: as in `_File`."""
+        """Read a file that the user named, and what it extends."""
         project = within(name, self._allow_outside)
         try:
             source.check_inside(name, project)
@@ -185,7 +171,6 @@ class _Loader:
             self._add(name, (), only_guards, project)
 
     def add_document(self, document: ExtractedDocument) -> None:
-        """Read a document that was made of sources."""
         identity = _identity(document)
         if identity in self._files:
             return
@@ -202,10 +187,7 @@ class _Loader:
         return sum(file.problems.source.budget.spent for file in self._files.values())
 
     def _add(self, name: str, through: tuple[Span, ...], only_guards: bool, project: str | None) -> None:
-        """Read a file and, before it takes its place in the history, what it extends.
-
-        through, only_guards, project: as in `_File`.
-        """
+        """Read a file and, before it takes its place in the history, what it extends."""
         identity = source.identity(name)
         if identity in self._files:
             return
@@ -247,7 +229,7 @@ class _Loader:
         if known.redispatches:
             for context in contexts:
                 context.steps = [_completed(step, known.redispatches) for step in context.steps]
-        declarations = None if universe is None else self._declarations(universe, contexts, named)
+        declarations = None if universe is None else self._declarations(universe, contexts, known, named)
         if declarations is not None and any(context.changes for context in contexts):
             from dispatch_cli.declarations.sections.changes import change_declarations
 
@@ -276,13 +258,15 @@ class _Loader:
 
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
-    def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
-        before, known = self._continued.steps, contexts[0].known if contexts else ReadSoFar()
+    def _declarations(
+        self, universe: Universe, contexts: list[FileContext], known: ReadSoFar, named: frozenset[str]
+    ) -> Declarations:
+        before, files = self._continued.steps, self._files.values()
         inherited = (
             step
             for context in contexts
             for step in context.steps
-            if context.extended or _by(step, context) is Registrant.PYTORCH
+            if context.extended or (context.by if isinstance(step, Settle) else step.block.by) is Registrant.PYTORCH
         )
         beside: dict[str, Any] = {field: tuple(entries) for field, entries in vars(known.contents).items()}
         return Declarations(
@@ -292,8 +276,11 @@ class _Loader:
             bases=tuple(self._bases),
             steps=(*before, *(step for context in contexts for step in context.steps)),
             inherited_steps=(*before, *inherited),
-            files=tuple(file.name for file in self._files.values()),
-            inherited=tuple(self._inherited(named)),
+            files=tuple(file.name for file in files),
+            inherited=(
+                *(Inherited(base, True, through) for base, through in self._bases.items() if through),
+                *(Inherited(file.name, False, file.through) for file in files if file.identity not in named),
+            ),
             notes=(*self._notes, *(note for file in self._history for note in file.header.notes)),
             **beside,
         )
@@ -333,9 +320,6 @@ class _Loader:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
             message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
             file.problems.add("extends-circle", message, extension.node)
-        elif identity not in self._files and len(self._open) >= MAX_CHAIN:
-            message = f"the chain of files that extend each other has more than {MAX_CHAIN} files"
-            file.problems.add("extends-too-long", message, extension.node)
         elif identity not in self._files and len(self._files) >= MAX_FILES:
             message = f"more than {MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
@@ -348,22 +332,18 @@ class _Loader:
                 through = (*file.through, file.problems.span(extension.node))
                 self._add(extension.target, through, file.only_guards, file.project)
 
-    def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
-        """Files and states that the user did not name, in the order of reading; states first."""
-        for base, through in self._bases.items():
-            if through:
-                yield Inherited(base, True, through)
-        for file in self._files.values():
-            if file.identity not in named:
-                yield Inherited(file.name, False, file.through)
-
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
-        try:
-            chosen = self._requested()
-        except InputError as error:
-            self._problems += error.problems
-            return None
+        chosen = self._given
+        if chosen is None and self._wanted is not None:
+            from dispatch_cli.declarations.universe_file import load_universe
+
+            try:
+                chosen = load_universe(self._wanted, self._allow_outside)
+            except InputError as error:
+                self._problems += error.problems
+                return None
+            self._universe_file = None if self._wanted in universes.names() else self._wanted
         first: UniverseName | None = None
         agreed = True
         for file in self._files.values():
@@ -384,15 +364,6 @@ class _Loader:
         if not agreed:
             return None
         return chosen or universes.load(self._universe_of_states() or universes.default_name())
-
-    def _requested(self) -> Universe | None:
-        """The universe that the caller wants. Errors: InputError."""
-        if self._given is not None or self._wanted is None:
-            return self._given
-        self._universe_file = None if self._wanted in universes.names() else self._wanted
-        from dispatch_cli.declarations.universe_file import load_universe
-
-        return load_universe(self._wanted, self._allow_outside)
 
     def _named(self, universe: Universe | None) -> Universe | None:
         """The universe with the name that the caller or the files give to the backend at PrivateUse1."""
@@ -421,14 +392,12 @@ class _Loader:
     def _universe_of_states(self) -> str | None:
         """The universe of the first embedded state; of the one below an overlay, where there are overlays alone."""
         known = states.names()
-        for name in self._bases:
-            if name in known:
-                return states.load(name).universe.name
-        if not self._bases:
-            return None
-        from dispatch_cli.bases.overlay import load as load_overlay
+        state = next((name for name in self._bases if name in known), None)
+        if state is None and self._bases:
+            from dispatch_cli.bases.overlay import load as load_overlay
 
-        return states.load(load_overlay(next(iter(self._bases))).over).universe.name
+            state = load_overlay(next(iter(self._bases))).over
+        return None if state is None else states.load(state).universe.name
 
 
 def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
@@ -505,7 +474,9 @@ def _read_sections(file: _File, context: FileContext) -> None:
     own = [suppression._replace(inherited=context.inherited) for suppression in contents.suppressions[suppressions:]]
     contents.suppressions[suppressions:] = own
     if file.header.is_snapshot:
-        context.steps.append(Settle(_operators(context.steps)))
+        steps = (step for step in context.steps if isinstance(step, Define | Implement))
+        names = (step.schema.name if isinstance(step, Define) else step.operator for step in steps)
+        context.steps.append(Settle(tuple(dict.fromkeys(names))))
 
 
 def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
@@ -538,18 +509,3 @@ def _decides(file: _File) -> bool:
             if name == "operators" and is_pytorchs and not header.extracted:
                 return True
     return False
-
-
-def _by(step: Step, context: FileContext) -> Registrant:
-    """Registrant of a step; what settles a snapshot's tables belongs to the snapshot."""
-    return context.by if isinstance(step, Settle) else step.block.by
-
-
-def _operators(steps: Iterable[Step]) -> tuple[OperatorName, ...]:
-    names: dict[OperatorName, None] = {}
-    for step in steps:
-        if isinstance(step, Define):
-            names[step.schema.name] = None
-        elif isinstance(step, Implement):
-            names[step.operator] = None
-    return tuple(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
@@ -246,10 +245,6 @@ def _unreadable(file: str, error: Exception) -> SourceError:
             target = os.readlink(file)  # noqa: PTH115
             return SourceError("file-not-found", f"{file} is a link to {target}, which does not exist")
         return SourceError("file-not-found", f"{file} does not exist", _similar_file(file))
-    if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        reason = "its links go in a circle"
-    elif "\0" in file:
-        reason = "its name contains a NUL character"
     return SourceError("unreadable-file", f"{file} cannot be read: {reason}")
 
 

@@ -38,8 +38,6 @@ from dispatch_cli.model.universe import META
 if TYPE_CHECKING:
     from dispatch_cli.model.sources.function_body import FunctionBody
 
-MAX_KERNELS = 1_000
-"""Kernels at one key of one operator in one place; in PyTorch there are at most a few."""
 NAME_OF_A_KERNEL = (
     "the name of a kernel",
     "remove the key if nothing is registered there, or write fallthrough",
@@ -173,17 +171,11 @@ FAKE_TENSOR_MODE = Record(
 
 
 def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
-    """The kernels of a list, or the one kernel that is not in a list; an empty list, or a very long one, is noted."""
+    """The kernels of a list, or the one kernel that is not in a list; an empty list is noted."""
     items = items_of(node)
     if not items:
         expect(problems, node, "a kernel or a list of kernels")
-    if len(items) > MAX_KERNELS:
-        message, hint = (
-            f"more than {MAX_KERNELS} kernels at one key",
-            "only the last one is active: remove some of the others",
-        )
-        problems.add("too-large", message, items[MAX_KERNELS], hint)
-    return items[:MAX_KERNELS]
+    return items
 
 
 def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
