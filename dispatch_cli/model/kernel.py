@@ -134,10 +134,13 @@ class Wrapped(NamedTuple):
     setup_context: str | None = None
     dtype: str | None = None
 
-    @property
-    def label(self) -> str:
-        """Name of the kernel in reports; a dump's text is the same for all kernels of an operator."""
-        place = "" if self.place is None else f" at {self.place}"
+    def label(self, span: Span | None) -> str:
+        """Name of the kernel in reports; a dump's text is the same for all kernels of an operator.
+
+        span: where it is declared, which reports show beside it.
+        """
+        declared = None if span is None else f"{span.file}:{span.line}"
+        place = "" if self.place in (None, declared) else f" at {self.place}"
         match self.kind:
             case WrapKind.AUTOGRAD:
                 by = None if self.function is None else shown_function(self.function)
@@ -195,7 +198,7 @@ class Kernel(NamedTuple):
     def label(self) -> str:
         """Name of the kernel in reports: the user's Python function, where that is known, or else what a dump shows."""
         if self.wraps is not None:
-            return self.wraps.label
+            return self.wraps.label(self.span)
         if self.fake is None:
             return shown_function(self.debug)
         return "custom_op's own" if self.fake.function is None else shown_function(self.fake.function, THE_FAKE)
