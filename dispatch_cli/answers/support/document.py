@@ -56,7 +56,6 @@ SHORT = {
     SupportContext.INFERENCE: "in",
 }
 """The words of contexts where there is little room."""
-FEW = 10
 MANY = 40
 """More operators than this share a row where their cells are equal."""
 INDENT = 4
@@ -99,24 +98,6 @@ def _headline(report: SupportReport) -> str:
     return f"{plural(report.chosen, 'operator')}: {'; '.join(texts)}"
 
 
-def counts(report: SupportReport) -> tuple[str, ...]:
-    """Numbers of operators that work in each context, a text for each backend.
-
-    None for few operators, whose cells are easily counted, for one column, or where nothing is known.
-    """
-    if report.chosen <= FEW or len(report.columns) == 1 or not any(map(_has_schema, report.operators)):
-        return ()
-    parts: dict[str, list[str]] = {}
-    for at, column in enumerate(report.columns):
-        verdicts = [row.cells[at].verdict for row in report.operators]
-        applying = sum(verdict is not Verdict.NOT_APPLICABLE for verdict in verdicts)
-        works = sum(verdict.works for verdict in verdicts)
-        open_cells = verdicts.count(Verdict.NOT_KNOWN)
-        more = f" ({open_cells:,} not known)" if open_cells else ""
-        parts.setdefault(column.backend, []).append(f"{column.name} {works:,} of {applying:,}{more}")
-    return tuple(f"{backend}: {', '.join(texts)}" for backend, texts in parts.items())
-
-
 def _has_schema(row: SupportRow) -> bool:
     """False for an operator of which nothing can be said, as its schema is not known."""
     return any(cell.reason is not Reason.NO_SCHEMA for cell in row.cells)
@@ -148,7 +129,6 @@ def columns_label(columns: Sequence[SupportColumn], among: Sequence[SupportColum
 def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
     """The verdict, the matrix, then the reasons. full: a row for each operator."""
     yield Paragraph(outcome(report), kind=ParagraphKind.TITLE, is_verdict=True)
-    yield from (Paragraph(text, hang=INDENT) for text in counts(report))
     yield Paragraph(Run(over_label(report), Tone.DIM))
     yield from _matrix_blocks(report, full)
     for reason in report.reasons:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dispatch_cli.answers.support.document import MARKS, call_blocks, counts, matrix, outcome
+from dispatch_cli.answers.support.document import MARKS, call_blocks, matrix, outcome
 from dispatch_cli.answers.support.report import MOST_OF_A_LIBRARY, support_report
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.columns import support_columns
@@ -36,10 +36,10 @@ class SupportPane(Pane):
         self.search(support_search(self.session, matrix_operators(self.session.state, self.spot)), "Judging calls…")
 
     def document(self, answer: PaneAnswer) -> Iterable[Block]:
-        """The verdict, the matrix, and how many operators work in each context."""
+        """The verdict and the matrix."""
         report = answer.report
         title = Paragraph(outcome(report), kind=ParagraphKind.TITLE)
-        return title, Gap(), matrix(report, full=True), Gap(), *(Paragraph(text, hang=4) for text in counts(report))
+        return title, Gap(), matrix(report, full=True)
 
     def shows(self, spot: Spot) -> bool:
         return spot.operator in matrix_operators(self.session.state, spot)
