@@ -151,6 +151,7 @@ def test_a_call_without_its_tensors_asks_for_them_alone(tmp_path: Path) -> None:
     assert verdict.startswith("No --tensor is given for x: give one for each, such as `--tensor cpu`. Without any, ")
     assert without.count("--tensor") == 2 and "Advice" not in without
     assert "Advice: No kernel is registered at CUDA" in call("resolve", "m::f", str(file), "--tensor", "cuda").out
+    assert "\nNo --tensor is given for self, other: " in call("resolve", "aten::add.Tensor").out
 
 
 DANGLING = ("mine::ff", "mine::f.o", "mine::g")

@@ -262,17 +262,18 @@ def end_sentence(report: ResolveReport) -> str:
             return f"It is not known what the call runs at {last.hop.slot}.{goes_on}"
         case EndKind.ERROR:
             error = report.end.error
+            fails = "The call fails"
+            if lacks_all_tensors(report):
+                given = (
+                    f"No --tensor is given for {some_of(report.left_out)}: give one for each, such as `--tensor cpu`."
+                )
+                fails = f"{given} Without any, the call fails"
             if error is not None and error.slot is not None:
-                return f"The call fails at {error.slot}, after {where} has run: {raised_label(report.end)}"
+                return f"{fails} at {error.slot}, after {where} has run: {raised_label(report.end)}"
             if error is not None and error.operator is not None:
                 calls = f"{step_kernel(last)}{_rule(last)} calls {error.operator}"
-                return f"The call fails at {last.hop.slot}, where {calls}: {raised_label(report.end)}"
-            if lacks_all_tensors(report):
-                return (
-                    f"No --tensor is given for {some_of(report.left_out)}: give one for each, such as `--tensor cpu`. "
-                    f"Without any, the call fails at {last.hop.slot}: {raised_label(report.end)}"
-                )
-            return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
+                return f"{fails} at {last.hop.slot}, where {calls}: {raised_label(report.end)}"
+            return f"{fails} at {last.hop.slot}: {raised_label(report.end)}"
 
 
 def recorded_end_sentence(report: ResolveReport) -> str | None:
