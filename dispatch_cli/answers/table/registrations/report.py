@@ -16,7 +16,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.conditions.condition import all_text
-from dispatch_cli.model.declarations import Settle
+from dispatch_cli.model.declarations import Fallback, Implement, Settle
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import OWN, Origin, Span
@@ -181,7 +181,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
 
 
 class OrderedRegistration(NamedTuple):
-    """A registration. python: for the Python dispatcher. kernel: what a dump shows. captured: of an embedded state or a
+    """A registration. python: for the Python dispatcher. kernel: as of `KernelRow`. captured: of an embedded state or a
     capture, which do not say in which order kernels at different keys were registered. when: its conditions; None where
     it has none. All registrations are there, whatever holds.
     """
@@ -234,7 +234,7 @@ def _ordered(entry: NamedRegistration) -> OrderedRegistration:
     return OrderedRegistration(
         key=entry.name.key,
         python=entry.name.python,
-        kernel=entry.kernel,
+        kernel=entry.step.kernel.label if isinstance(entry.step, Implement | Fallback) else entry.kernel,
         function=entry.function,
         fallthrough=entry.fallthrough,
         captured=entry.captured is not None,
