@@ -90,7 +90,6 @@ def read_header(problems: Problems, root: Node) -> Header:
 
 
 def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) -> str:
-    """The embedded name that a text means."""
     resolved = bases.resolve(text)
     if resolved.note is not None:
         notes.append(NameNote(resolved.note, problems.span(node)))

@@ -41,7 +41,6 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """Number of problems."""
         return len(self._found) + self._more
 
     @property

@@ -173,7 +173,6 @@ def _files(values: Values, field: str, project: str | None) -> Iterator[Named]:
 
 
 def _severities(values: Values) -> Iterator[tuple[Selector, Severity]]:
-    """The severity of each check that the field names."""
     for key, value in pairs_of(values.get("severity")):
         if fits(values.problems, value, _A_SEVERITY) and type(value) is Scalar:
             yield Selector(key.text, values.problems.span(key)), Severity(value.text)
@@ -198,7 +197,6 @@ def _base(values: Values) -> Named | None:
 
 
 def _extract(settings: Values, project: str | None) -> SourceSettings:
-    """The settings for reading sources."""
     node = settings.get("extract")
     values = None if node is None else read_record(settings.problems, node, _EXTRACT)
     if values is None:

@@ -132,7 +132,6 @@ class _TomlTree:
         return self._place()
 
     def _place(self) -> tuple[int, int]:
-        """The line and the column of the offset."""
         text, before, self._placed = self._source.text, self._placed, self._at
         if lines := text.count("\n", before, self._at):
             self._line, self._line_start = self._line + lines, text.rindex("\n", before, self._at) + 1

@@ -27,8 +27,6 @@ class Scalar(NamedTuple):
 
 
 class Sequence(NamedTuple):
-    """A list."""
-
     items: tuple[Node, ...]
     line: int
     column: int

@@ -321,7 +321,6 @@ class Declarations(NamedTuple):
 
     @property
     def own_steps(self) -> tuple[Step, ...]:
-        """The steps that are not inherited, in order."""
         inherited = frozenset(map(id, self.inherited_steps))
         return tuple(step for step in self.steps if id(step) not in inherited) if inherited else self.steps
 
@@ -345,7 +344,6 @@ class Declarations(NamedTuple):
 
 
 def has_conditions(declarations: Declarations) -> bool:
-    """True if registrations have conditions."""
     if any(not isinstance(step, Settle) and step.when for step in declarations.steps):
         return True
     return any(kernel.when for kernel in declarations.python_kernels)

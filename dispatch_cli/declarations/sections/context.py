@@ -127,7 +127,6 @@ class FileContext:
 
     @property
     def contents(self) -> Contents:
-        """Content of all files beside the history."""
         return self.known.contents
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
@@ -153,7 +152,6 @@ class FileContext:
             self.problems.at, self.when = at, when
 
     def open(self, block: Block) -> None:
-        """Begin a block."""
         self.steps.append(OpenBlock(block, self.when))
 
     def block(
@@ -180,7 +178,6 @@ class FileContext:
             self.known.python_keys.setdefault((name, key), []).append(self.when)
 
     def fall_back(self, block: Block, key: str, kernel: Kernel, span: Span) -> None:
-        """Register a backend fallback."""
         self.steps.append(Fallback(block, key, self._conditional(kernel), span, self.when))
 
     def _conditional(self, kernel: Kernel) -> Kernel:

@@ -83,7 +83,6 @@ PROMISE = Record(
 
 
 def read_guards(context: FileContext, section: Node) -> None:
-    """Read the section ``guards``."""
     problems = context.problems
     for values in read_records(problems, section, GUARD):
         before = problems.count
@@ -118,7 +117,6 @@ def _keys(context: FileContext, values: Values, field: str) -> Iterator[str]:
 
 
 def read_promises(context: FileContext, section: Node) -> None:
-    """Read the section ``support``."""
     problems = context.problems
     for values in read_records(problems, section, PROMISE):
         before = problems.count

@@ -138,14 +138,12 @@ _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE
 
 
 def read_higher_order_operators(context: FileContext, section: Node) -> None:
-    """Read the section ``higher_order_operators``."""
     for values in read_records(context.problems, section, HIGHER_ORDER_OPERATOR):
         with context.placed(values.node):
             _read_operator(context, values)
 
 
 def read_modes(context: FileContext, section: Node) -> None:
-    """Read the section ``modes``."""
     for key, node in pairs_of(section):
         name = word_of(context.problems, key)
         values = read_record(context.problems, node, MODE)

@@ -128,7 +128,6 @@ _MISUSE = "block-misuse"
 
 
 def read_libraries(context: FileContext, section: Node) -> None:
-    """Read the section ``libraries``."""
     for values in read_records(context.problems, section, LIBRARY):
         with context.placed(values.node):
             _read_library(context, values)

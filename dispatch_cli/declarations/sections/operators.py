@@ -186,7 +186,6 @@ _NAMESPACE_HINT = "write it as namespace::name"
 
 
 def read_operators(context: FileContext, section: Node) -> None:
-    """Read the section ``operators``."""
     for values in read_records(context.problems, section, OPERATOR):
         with context.placed(values.node):
             _read_operator(context, values)

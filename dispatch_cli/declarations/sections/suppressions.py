@@ -122,7 +122,6 @@ def following(lines: SequenceOf[str], comments: tuple[str, ...] = ("#",)) -> lis
 
 
 def read_suppressions(context: FileContext, section: Node) -> None:
-    """Read the section ``suppress``."""
     for values in read_records(context.problems, section, SUPPRESSION):
         checks = read_selectors(context.problems, values.get("checks"))
         op, key, reason = map(values.text, ("op", "key", "reason"))

@@ -191,7 +191,6 @@ def _functions_of_devices(
 
 
 def _first_of(node: Node) -> Node:
-    """The first of a list of functions, or the function that is not in a list."""
     return next(iter(items_of(node)), node)
 
 
@@ -331,7 +330,6 @@ def _register_kernels(
 
 
 def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
-    """Note that there is no function, where one is needed."""
     problems = operator.context.problems
     if TRITON_OP in values and "kernel" not in values:
         problems.add("missing-field", "a triton_op needs the field 'kernel'", at)

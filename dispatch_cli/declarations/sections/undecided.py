@@ -107,7 +107,6 @@ FUNCTION = Record(
 
 
 def read_undecided(context: FileContext, section: Node) -> None:
-    """Read the section ``undecided``."""
     for values in read_records(context.problems, section, UNDECIDED):
         with context.placed(values.node):
             unknown = tuple(_fields(values, "unknown", _UNKNOWN_FIELDS))
@@ -130,7 +129,6 @@ def _fields(values: Values, field: str, names: tuple[str, ...]) -> list[tuple[st
 
 
 def read_not_understood(context: FileContext, section: Node) -> None:
-    """Read the section ``not_understood``."""
     for values in read_records(context.problems, section, NOT_UNDERSTOOD):
         with context.placed(values.node):
             text, reason, at = values.text("text"), values.text("reason"), values.place()
@@ -140,7 +138,6 @@ def read_not_understood(context: FileContext, section: Node) -> None:
 
 
 def read_functions(context: FileContext, section: Node) -> None:
-    """Read the section ``functions``."""
     problems = context.problems
     for values in read_records(problems, section, FUNCTION):
         name, at = values.text("name"), values.place()

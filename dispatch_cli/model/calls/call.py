@@ -18,8 +18,6 @@ MAX_WRAPPERS = 64
 
 
 class EndKind(Enum):
-    """End of a call."""
-
     KERNEL = "kernel"
     DECOMPOSITION = "decomposition"
     HANDLER = "handler"

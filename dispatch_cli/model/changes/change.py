@@ -136,7 +136,6 @@ class AdditionPlace(NamedTuple):
 
 
 def _added(before: Declarations, change: Addition, at: AdditionPlace) -> Declarations:
-    """Declarations after a registration is added."""
     operator, key, kernel = change
     if isinstance(kernel, str):
         if operator is None:
@@ -248,7 +247,6 @@ def _short(operator: OperatorName) -> str:
 
 
 def fallthrough(operator: OperatorName, key: str) -> Edit:
-    """A fallthrough is registered at *key*."""
     return Edit(Action.REGISTER, operator, key, Function.FALLTHROUGH)
 
 

@@ -59,7 +59,6 @@ class HistoryEditor:
         self._made.append(OwnChange(which.name.operator, which.name.key, span))
 
     def result(self) -> Declarations:
-        """The declarations after the changes."""
         declarations = self._said
         inherited = frozenset(map(id, declarations.inherited_steps))
         changes = declarations.changes
@@ -82,7 +81,6 @@ class HistoryEditor:
         return start
 
     def _move(self, change: Reordering, which: NamedRegistration) -> None:
-        """Make a registration at another time."""
         target = self._find(change.target)
         for registration in (which, target):
             _check_has_order(registration)

@@ -177,7 +177,6 @@ def _labels(registrations: Sequence[NamedRegistration]) -> str:
 
 
 def _listed(texts: Sequence[str], between: str) -> str:
-    """The first few of some texts."""
     more = ["…"] if len(texts) > MOST_LISTED else []
     return between.join((*texts[:MOST_LISTED], *more))
 

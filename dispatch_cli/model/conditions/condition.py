@@ -27,8 +27,6 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
-
     operand: Condition
 
     def __str__(self) -> str:
@@ -37,8 +35,6 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them hold."""
-
     operands: tuple[Condition, ...]
 
     def __str__(self) -> str:
@@ -47,8 +43,6 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one of them holds."""
-
     operands: tuple[Condition, ...]
 
     def __str__(self) -> str:

@@ -217,7 +217,6 @@ def assignments(those: Sequence[AtomGroup]) -> Iterator[dict[str, bool]]:
 
 
 def count(those: Sequence[AtomGroup]) -> int:
-    """Number of combinations of their worlds."""
     return prod(len(group.worlds) for group in those)
 
 

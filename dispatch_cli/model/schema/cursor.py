@@ -39,7 +39,6 @@ class PartError(ValueError):
 
 
 def shortened(text: str) -> str:
-    """*text* at a length fit for a message."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
@@ -90,7 +89,6 @@ def is_name(token: str) -> bool:
 
 
 def is_string(token: str) -> bool:
-    """True if *token* is a string literal."""
     return len(token) > 1 and token[0] in "\"'"
 
 
@@ -160,7 +158,6 @@ class Cursor:
         return token
 
     def following(self) -> str:
-        """The token after the current one."""
         return self._tokens[self.index + 1]
 
     def since(self, index: int) -> str:
@@ -194,14 +191,12 @@ class Cursor:
         self.advance()
 
     def name(self, what: str) -> str:
-        """Move past a name and return it."""
         if not is_name(self.token):
             hint = f"{self.token} is a keyword; choose another name" if self.token in KEYWORDS else None
             self.fail_to_find(what, hint)
         return self.advance()
 
     def number(self, what: str = "a number") -> str:
-        """Move past a number and return it."""
         if not _is_number(self.token):
             self.fail_to_find(what)
         return self.advance()

@@ -139,7 +139,6 @@ def optional_of(element: SchemaType) -> SchemaType:
 
 
 def list_of(element: SchemaType) -> SchemaType:
-    """``element[]``."""
     return compound(TypeKind.LIST, f"{element.text}[]", (element,))
 
 
@@ -205,7 +204,6 @@ def _list_default(cursor: Cursor, kind: TypeKind, real: SchemaType, size: int | 
 
 
 def _converted(values: list[Constant], kind: TypeKind) -> tuple[Constant, ...]:
-    """*values* as a list of *kind*."""
     element = _LIST_ELEMENTS.get(kind)
     if element is None:
         raise PartError("a default value of a list is understood for int, float and bool alone")

@@ -120,7 +120,6 @@ def _distance(version: tuple[int, int], other: tuple[int, int]) -> tuple[int, in
 
 
 def did_you_mean(names: Sequence[str]) -> str | None:
-    """``did you mean …?``, or None where there are no names."""
     return f"did you mean {' or '.join(names)}?" if names else None
 
 
