@@ -69,12 +69,7 @@ class Problems:
             self._more += 1
             return
         self._found[identity] = Problem(
-            code,
-            message,
-            span,
-            self._snippet(span) or None,
-            hint() if callable(hint) else hint,
-            related,
+            code, message, span, self._snippet(span) or None, hint() if callable(hint) else hint, related
         )
 
     def add_at(self, code: str, message: str, span: Span) -> None:

@@ -13,13 +13,7 @@ from dispatch_cli.declarations.sections.higher_order import HIGHER_ORDER_OPERATO
 from dispatch_cli.declarations.sections.kernels import FAKE_IMPL, FAKE_TENSOR_MODE, KERNEL
 from dispatch_cli.declarations.sections.libraries import DEFINITION, LIBRARY, LIBRARY_KERNEL
 from dispatch_cli.declarations.sections.operators import OPERATOR
-from dispatch_cli.declarations.sections.python_functions import (
-    ARGUMENT_USE,
-    BODY,
-    PYTHON_FUNCTION,
-    REDISPATCHES,
-    WRAPS,
-)
+from dispatch_cli.declarations.sections.python_functions import ARGUMENT_USE, BODY, PYTHON_FUNCTION, REDISPATCHES, WRAPS
 from dispatch_cli.declarations.sections.suppressions import SUPPRESSION
 from dispatch_cli.declarations.sections.undecided import FUNCTION, NOT_UNDERSTOOD, UNDECIDED
 

@@ -21,12 +21,7 @@ GUARD = Record(
     "holds what calls find there, also where the order of registrations left it stale. Higher-order operators have no "
     "guards. What calls must do is promised (`support`).",
     (
-        Field(
-            "op",
-            TEXTS,
-            "The operators: a glob over their names, or a list of globs.",
-            required=True,
-        ),
+        Field("op", TEXTS, "The operators: a glob over their names, or a list of globs.", required=True),
         Field(
             "key",
             TEXTS,

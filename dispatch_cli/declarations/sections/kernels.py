@@ -38,10 +38,7 @@ from dispatch_cli.model.universe import META
 if TYPE_CHECKING:
     from dispatch_cli.model.sources.function_body import FunctionBody
 
-NAME_OF_A_KERNEL = (
-    "the name of a kernel",
-    "remove the key if nothing is registered there, or write fallthrough",
-)
+NAME_OF_A_KERNEL = ("the name of a kernel", "remove the key if nothing is registered there, or write fallthrough")
 """The value expected where a kernel is named, and a hint for what else may have been meant."""
 _NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
 KERNELS = some(A_KERNEL, "kernels")

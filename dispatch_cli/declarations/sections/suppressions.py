@@ -30,10 +30,7 @@ SUPPRESSION = Record(
     (
         Field("checks", TEXTS, "The checks, by id, code, or the beginning of either.", required=True),
         Field(
-            "op",
-            TEXT,
-            "The operators, as a glob over their names.",
-            default="all operators, and findings without one",
+            "op", TEXT, "The operators, as a glob over their names.", default="all operators, and findings without one"
         ),
         Field("key", TEXT, "The dispatch keys, as a glob.", default="all keys, and findings without one"),
         Field("reason", TEXT, "Why the findings are accepted.", required=True),

@@ -49,9 +49,7 @@ class Promise(NamedTuple):
     through: tuple[Span, ...] = ()
 
 
-def boxes(
-    cells: Iterable[tuple[str, SupportContext]],
-) -> Iterator[tuple[tuple[str, ...], tuple[SupportContext, ...]]]:
+def boxes(cells: Iterable[tuple[str, SupportContext]]) -> Iterator[tuple[tuple[str, ...], tuple[SupportContext, ...]]]:
     """Cells, as backend and context, in few pieces: backends with the same contexts go together."""
     contexts: dict[str, tuple[SupportContext, ...]] = {}
     for backend, context in cells:

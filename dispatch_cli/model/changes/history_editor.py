@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.changes.change import (
-    ChangeError,
-    ChangeProblem,
-    HistoryChange,
-    RegistrationName,
-    Reordering,
-)
+from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, HistoryChange, RegistrationName, Reordering
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.declarations import (
     CapturedRegistration,

@@ -14,14 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
 
-from dispatch_cli.model.schema.cursor import (
-    MAX_BROADCAST,
-    Cursor,
-    PartError,
-    is_name,
-    is_string,
-    shortened,
-)
+from dispatch_cli.model.schema.cursor import MAX_BROADCAST, Cursor, PartError, is_name, is_string, shortened
 from dispatch_cli.model.text.suggest import suggestion
 
 _OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
