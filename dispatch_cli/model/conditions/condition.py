@@ -110,96 +110,74 @@ def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
             return result
 
 
-_WORD = re.compile(r"(?:and|or|not)\b")
-_JOIN = re.compile(r"(?:and|or)\b")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?|\'(?:[^\'\\]|\\.)*\'?')
-_OPEN, _CLOSE = "([{", ")]}"
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|\'(?:[^\'\\]|\\.)*\'?|[\w.]+|\S')
+"""A string, a word with what it is a part of, or another sign."""
+_OPENING, _CLOSING, _JOINS = ("(", "[", "{"), (")", "]", "}"), ("and", "or")
 
 
 def parse_condition(text: str) -> Condition:
     """Read the text of a condition. Errors: ValueError, with what is wrong."""
     parser = _ConditionParser(text)
     condition = parser.either(0)
-    if parser.position < len(text):
-        raise ValueError(f"there is no '(' for the ')' at character {parser.position + 1}")
+    if parser.token:
+        raise ValueError(f"there is no '(' for the ')' at character {parser.place + 1}")
     return condition
 
 
 class _ConditionParser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self.position = 0
-        self._blanks()
+        self._matches = [*_TOKEN.finditer(text)]
+        self._at = 0
+
+    @property
+    def token(self) -> str:
+        """The current token; empty at the end."""
+        return self._matches[self._at][0] if self._at < len(self._matches) else ""
+
+    @property
+    def place(self) -> int:
+        """The offset of the current token."""
+        return self._matches[self._at].start() if self.token else len(self._text)
 
     def either(self, depth: int) -> Condition:
         parts = [self._all(depth)]
-        while self._word("or"):
+        while self._next_if("or"):
             parts.append(self._all(depth))
         return parts[0] if len(parts) == 1 else Or(tuple(parts))
 
     def _all(self, depth: int) -> Condition:
         parts = [self._single(depth)]
-        while self._word("and"):
+        while self._next_if("and"):
             parts.append(self._single(depth))
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _single(self, depth: int) -> Condition:
         if depth > MAX_NESTING:
             raise ValueError(f"parentheses nest more than {MAX_NESTING} deep")
-        if self._word("not"):
+        if self._next_if("not"):
             return Not(self._single(depth + 1))
-        start = self.position
-        if self._text.startswith("(", start):
-            self.position += 1
-            self._blanks()
+        start = self._at
+        if self._next_if("("):
             inner = self.either(depth + 1)
-            if not self._text.startswith(")", self.position):
+            if not self._next_if(")"):
                 raise ValueError("a ')' is missing")
-            self.position += 1
-            self._blanks()
-            if self._ends():
+            if self.token in ("", ")", *_JOINS):
                 return inner
-            self.position = start  # the parentheses belong to an atom, such as ``(x + 1) > 2``
+            self._at = start  # the parentheses belong to an atom, such as ``(x + 1) > 2``
         return self._atom()
 
-    def _ends(self) -> bool:
-        rest = self._text[self.position : self.position + 4]
-        return not rest or rest[0] == ")" or _JOIN.match(rest) is not None
-
     def _atom(self) -> Atom:
-        start, depth, text = self.position, 0, self._text
-        while self.position < len(text):
-            character = text[self.position]
-            if character in "\"'":
-                match = _STRING.match(text, self.position)
-                assert match is not None
-                self.position = match.end()
-                continue
-            if character in _OPEN:
-                depth += 1
-            elif character in _CLOSE:
-                if depth == 0:
-                    break
-                depth -= 1
-            elif depth == 0 and not (text[self.position - 1 : self.position] or " ").isalnum():
-                before = text[self.position - 1] if self.position else " "
-                if _JOIN.match(text, self.position) and before not in "_." and self.position > start:
-                    break
-            self.position += 1
-        found_text = " ".join(text[start : self.position].split())
-        if not found_text:
-            raise ValueError(f"a condition is missing at character {start + 1}")
-        self._blanks()
-        return Atom(found_text)
+        start, depth = self._at, 0
+        while (token := self.token) and (depth or token not in (*_JOINS, *_CLOSING)):
+            depth += (token in _OPENING) - (token in _CLOSING)
+            self._at += 1
+        if self._at == start:
+            raise ValueError(f"a condition is missing at character {self.place + 1}")
+        text = self._text[self._matches[start].start() : self._matches[self._at - 1].end()]
+        return Atom(" ".join(text.split()))
 
-    def _word(self, word: str) -> bool:
-        match = _WORD.match(self._text, self.position)
-        if match is None or match[0] != word:
-            return False
-        self.position = match.end()
-        self._blanks()
-        return True
-
-    def _blanks(self) -> None:
-        while self.position < len(self._text) and self._text[self.position].isspace():
-            self.position += 1
+    def _next_if(self, word: str) -> bool:
+        is_here = self.token == word
+        self._at += is_here
+        return is_here
