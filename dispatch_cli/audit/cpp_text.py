@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from enum import Enum
+from bisect import bisect_right
 from typing import NamedTuple
 
 from dispatch_cli.audit.python_text import Unaccounted, blank, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
-_DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINED = re.compile(r"#[ \t]*(?:define|undef|ifn?def)[ \t]+\w+")
 _SKIPPED = re.compile(
@@ -22,46 +20,31 @@ _SKIPPED = re.compile(
     re.S,
 )
 _TOKEN = re.compile(
-    r"(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)[^\n]*)"
-    r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)"
-    r"|(?P<what>\b(?=\w*TORCH_LIBRARY)\w+(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>[A-Za-z_]\w*)"
+    r"|(?P<call>\b(?=\w*TORCH_LIBRARY)\w+(?=\s*\()|\bRegisterOperators\b"
+    r"|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
     re.M,
 )
-_BINDINGS = (
-    r"\b(?:py|pybind11|nb|nanobind)\s*::|\bmodule_\s*&|PYBIND11|NB_MODULE"
-    r"|TVM_FFI_|\b(?:Object|Global)Def\s*[<(]"
+_BINDINGS = re.compile(
+    r"(?:py|pybind11|nb|nanobind)\s*::|PYBIND11|NB_MODULE|TVM_FFI_|(?:Object|Global)Def\s*[<(]|class_\s*[<(]|enum_\s*<"
 )
-_OTHER_REGISTRIES = re.compile(rf"{_BINDINGS}|\b\w*class_\s*[<(]|\benum_\s*<|\bjit\s*::\s*RegisterOperators\b")
-"""Beginnings of statements and blocks that register elsewhere: with pybind11, nanobind or TVM, or a class for
-TorchScript."""
-_BINDING = re.compile(_BINDINGS)
-_DISPATCHERS = re.compile(r"TORCH_LIBRARY|\bLibrary\s*[&(]|\bRegisterOperators\b")
-_MODULE = re.compile(
-    r"\b(?:py|pybind11|nb|nanobind)\s*::\s*(?:module_?|class_)\b[\s&]*([A-Za-z_]\w*)"
-    r"|\bauto\b[\s&]*(?:[A-Z_]{3,}\s+)?([A-Za-z_]\w*)\s*="
-    r"[^;{}]{0,200}?(?:\b(?:py|pybind11|nb|nanobind)\s*::|\bdef_submodule\b|\bclass_\b)"
-)
-"""Variables that one of those owns."""
+"""Signs that a file registers with pybind11, nanobind or TVM, or a class for TorchScript: these have ``def``, too."""
 _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
 """The argument of a ``def`` of the dispatcher's: a schema."""
 _PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
 """The argument of a ``def`` that has no schema, as in other registries."""
 _WITH_DOC = re.compile(r'\s*\(\s*"[^"(\n]*",\s*&?[\w:<>]+,\s*"')
 """The arguments of a ``def`` of pybind11's: a name, a function and a text about it."""
-_RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
 _QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
 _OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
-_BLANKS = re.compile(r"\s*")
-_DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$")
+_DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$|\bjit\s*::\s*$")
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
 _SPLIT_WORD = re.compile(r"\\\n(?:(?<=\w..)(?=\w)|(?<=:..)(?=:)|(?<=-..)(?=>)|(?<=/..)(?=[/*]))", re.S)
 """A backslash at the end of a line in the middle of a word or mark; it comes first, as it is rare."""
 SPLIT = "\\"
 """The `what` of a place where a word goes on on the next line: such words are not read."""
-MAX_HEAD = 400
-"""Characters of the beginning of a statement that are looked at."""
 
 
 class CppPlaces(NamedTuple):
@@ -69,27 +52,6 @@ class CppPlaces(NamedTuple):
 
     direct: list[Unaccounted]
     in_macros: list[tuple[str, Unaccounted]]
-
-
-class _Owner(Enum):
-    """Owner of the registry in which the text in a bracket registers."""
-
-    DISPATCHER = "the dispatcher's"
-    OTHER = "pybind11's, nanobind's, TVM's or TorchScript's"
-    OPEN = "not known"
-
-
-class _Level:
-    """A bracket that is open. statement: the start of the statement that it belongs to. owner: whose it is, once
-    asked.
-    """
-
-    __slots__ = ("outer", "owner", "statement")
-
-    def __init__(self, statement: int, outer: _Level | None) -> None:
-        self.statement = statement
-        self.outer = outer
-        self.owner: _Owner | None = None if outer is not None else _Owner.OPEN
 
 
 def may_register(text: str) -> bool:
@@ -116,162 +78,59 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
     code = without_literals(text)
     lines = text.split("\n")
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
-    is_jit = _JIT.search(code) is not None or _OWN_CLASS.search(code) is not None
-    registers = "RegisterOperators" in code and not _OWN_CLASS.search(code)
+    registry = _Registry(code, text)
     for split in _SPLIT_WORD.finditer(code):
         line = bisect_right(starts, split.start())
         result.direct.append(unaccounted(file, line, split.start() - starts[line - 1] + 1, SPLIT, lines))
-    for start, what, macro in _Scanner(code, text).run():
-        if what == "RegisterOperators" and not _constructs(code, start, is_jit):
+    macro, macro_end = "", 0
+    for token in _TOKEN.finditer(code):
+        if token["macro"] is not None:
+            if token.start() >= macro_end:
+                macro, macro_end = token["macro"], end_of_directive(code, token.start())
             continue
-        if "EXECUTORCH" in what or (what.endswith("op") and not registers):
-            continue
-        name = what.lstrip(".-> \t\n\r")
-        at = start + len(what) - len(name)
+        in_macro = token.start() < macro_end
+        name = token["call"].lstrip(".-> \t\n\r")
+        at = token.end() - len(name)
         line = bisect_right(starts, at)
-        if (file, line) in accounted:
+        if (file, line) in accounted or not registry.may_have(token, name, in_macro):
             continue
         place = unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
-        if macro is None:
-            result.direct.append(place)
-        else:
+        if in_macro:
             result.in_macros.append((macro, place))
+        else:
+            result.direct.append(place)
     return result
 
 
-def _constructs(code: str, start: int, is_jit: bool) -> bool:
-    """True if this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
-    before = code[max(start - 60, 0) : start]
-    if _DECLARED.search(before) or (is_jit and not _QUALIFIED.search(before)):
-        return False
-    return _OBJECT.match(code, start) is not None
-
-
-class _Scanner:
-    """Goes through code without literals and comments once, and keeps the brackets that are open.
-
-    text: with literals and comments.
-    """
+class _Registry:
+    """The registries of a file, as far as its words say which it uses. text: with literals and comments."""
 
     def __init__(self, code: str, text: str) -> None:
-        self.code, self.text = code, text
-        self.has_bindings = _BINDING.search(code) is not None
-        self.modules = {first or second for first, second in _MODULE.findall(code)}
-        self.others = [match.span() for match in _OTHER_REGISTRIES.finditer(code)]
-        self.dispatchers = [match.span() for match in _DISPATCHERS.finditer(code)]
-        self.level = _Level(0, None)
-        self.statement = 0
-        """Start of the current statement."""
-        self.by_head: dict[int, _Owner | None] = {}
-        self.branches: list[tuple[_Level, int]] = []
-        """State at each ``#if`` that has not ended: each of its branches begins with that."""
+        self._code, self._text = code, text
+        self._has_bindings = _BINDINGS.search(code) is not None
+        has_own = _OWN_CLASS.search(code) is not None
+        self._is_jit = has_own or _JIT.search(code) is not None
+        self._has_operators = not has_own and "RegisterOperators" in code
 
-    def run(self) -> list[tuple[int, str, str | None]]:
-        """Place, text and macro (None outside of ``#define``) of each candidate."""
-        candidates = []
-        position = 0
-        code = self.code
-        macro: str | None = None
-        macro_end = 0
-        outside = (self.level, self.statement)
-        while (token := _TOKEN.search(code, position)) is not None:
-            position = token.end()
-            if macro is not None and token.start() >= macro_end:
-                macro = None
-                self.level, self.statement = outside
-            if token["directive"] is not None:
-                if token["word"] == "define" and (name := _DEFINE.search(token[0])):
-                    macro_end = end_of_directive(code, token.start()) if macro is None else macro_end
-                    macro = name[1]
-                    is_between = _BLANKS.fullmatch(code, self.statement, token.start()) is not None
-                    outside = (self.level, macro_end if is_between else self.statement)
-                    position = token.start() + name.end()
-                    self.level, self.statement = _Level(position, None), position
-                else:
-                    position = macro_end if macro is not None else end_of_directive(code, token.start())
-                    self._branch(token["word"])
-                    if _BLANKS.fullmatch(code, self.statement, token.start()):
-                        self.statement = position
-            elif token["what"] is not None:
-                if self._is_candidate(token, macro is not None):
-                    candidates.append((token.start(), token[0], macro))
-            else:
-                self._bracket(token)
-        return candidates
-
-    def _bracket(self, token: re.Match[str]) -> None:
-        if token["open"] is not None:
-            self.level = _Level(self.statement, self.level)
-            if token[0] != "[":
-                self.statement = token.end()
-        elif token["close"] is not None:
-            if self.level.outer is not None:
-                self.statement, self.level = self.level.statement, self.level.outer
-            if token[0] == "}":
-                self.statement = token.end() if self._ends_statement(token.end()) else self.statement
-        else:
-            self.statement = token.end()
-
-    def _ends_statement(self, position: int) -> bool:
-        """True if a statement is over after the ``}`` before *position*: it does not go on as a lambda would."""
-        after = self.code[position : position + 40].lstrip()
-        return not after.startswith((")", ",", ".", "(", ";", "->"))
-
-    def _owner(self) -> _Owner:
-        """Owner of the registry of the current statement: by its own beginning, else by what it is in."""
-        return self._owner_by_head(self.statement) or self._owner_of(self.level)
-
-    def _owner_of(self, level: _Level) -> _Owner:
-        """Owner of a bracket; those outside of it are asked once."""
-        asked = []
-        while level.owner is None and self._owner_by_head(level.statement) is None:
-            asked.append(level)
-            assert level.outer is not None, "the outermost one has an owner"
-            level = level.outer
-        owner = level.owner = level.owner or self._owner_by_head(level.statement) or _Owner.OPEN
-        for inner in asked:
-            inner.owner = owner
-        return owner
-
-    def _owner_by_head(self, statement: int) -> _Owner | None:
-        if statement not in self.by_head:
-            self.by_head[statement] = self._read_head(statement)
-        return self.by_head[statement]
-
-    def _read_head(self, statement: int) -> _Owner | None:
-        blanks = _BLANKS.match(self.code, statement)
-        start = blanks.end() if blanks else statement
-        end = self.code.find(";", start, start + MAX_HEAD)
-        end = min(start + MAX_HEAD, len(self.code)) if end == -1 else end
-        if is_within(self.others, start, end):
-            return _Owner.OTHER
-        return _Owner.DISPATCHER if is_within(self.dispatchers, start, end) else None
-
-    def _is_candidate(self, token: re.Match[str], in_macro: bool) -> bool:
-        owner = self._owner()
-        if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
-            return owner is not _Owner.OTHER
-        if in_macro:  # its variables are those of the place where it is used
-            others = self.has_bindings and not self.dispatchers and not _WITH_SCHEMA.match(self.text, token.end())
-            return not (token["what"].endswith("def") and (others or _PLAIN_NAME.match(self.text, token.end())))
-        if token["what"].endswith("def") and _WITH_DOC.match(self.text, token.end()):
-            return False
-        receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
-        if receiver is not None and receiver[1] in self.modules:
-            return False
-        if not (self.has_bindings and token["what"].endswith("def")):
+    def may_have(self, call: re.Match[str], name: str, in_macro: bool) -> bool:
+        """True if a call may be one of PyTorch's dispatcher."""
+        if name == "RegisterOperators":
+            return self._constructs(call.start())
+        if name == "op":
+            return self._has_operators
+        if name != "def":
+            return "EXECUTORCH" not in name
+        if _WITH_SCHEMA.match(self._text, call.end()):
             return True
-        if receiver is not None and self.dispatchers:
-            return True
-        return _WITH_SCHEMA.match(self.text, token.end()) is not None
+        others = _PLAIN_NAME if in_macro else _WITH_DOC
+        return not self._has_bindings and others.match(self._text, call.end()) is None
 
-    def _branch(self, word: str) -> None:
-        if word.startswith("if"):
-            self.branches.append((self.level, self.statement))
-        elif word.startswith("el") and self.branches:
-            self.level, self.statement = self.branches[-1]
-        elif word == "endif" and self.branches:
-            self.branches.pop()
+    def _constructs(self, start: int) -> bool:
+        """True if this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
+        before = self._code[max(start - 60, 0) : start]
+        if _DECLARED.search(before) or (self._is_jit and not _QUALIFIED.search(before)):
+            return False
+        return _OBJECT.match(self._code, start) is not None
 
 
 def without_literals(text: str) -> str:
@@ -289,12 +148,6 @@ def without_literals(text: str) -> str:
         parts += [text[position:start], blank_but_continued(text[start:end])]
         position = end
     return "".join([*parts, text[position:]])
-
-
-def is_within(spans: list[tuple[int, int]], start: int, end: int) -> bool:
-    """True if one of the spans, which are in order, is in that part."""
-    index = bisect_left(spans, (start, start))
-    return index < len(spans) and spans[index][1] <= end
 
 
 def end_of_directive(code: str, position: int) -> int:

@@ -10,26 +10,25 @@ from dispatch_cli.model.span import Span
 
 MAX_TEXT = 160
 """Characters of a line that are kept."""
-_METHODS = (
-    "define|impl|fallback|_?register_fake|register_kernel|register_autograd|register_vmap|register_torch_dispatch|"
-    "_register_torch_dispatch_rule|register_autocast|impl_abstract|py_impl|py_functionalize_impl|custom_op|triton_op"
-)
 _FUNCTIONS = (
     "register_fake|register_kernel|register_vmap|register_torch_dispatch|impl_abstract|custom_op|triton_op|"
     "direct_register_custom_op"
 )
-_IMPORTED = re.compile(r"^[ \t]*from torch\.library import ([^\n(]+|\([^)]*(?:\)|\Z))", re.M)
-_NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:torch\.)?library\.(?:{_METHODS}|{_FUNCTIONS})\b(?!\s*\()", re.M)
-_CALL = re.compile(
-    rf"(?<![\w.])(?:def|class)\s+\w+"  # what is defined is not called
-    rf"|\.\s*(?P<method>{_METHODS})\s*\("
-    rf"|(?<![\w.])(?:[\w.]+\.)?(?P<function>{_FUNCTIONS})\s*\("
-    rf"|(?<![\w.])(?:torch\.)?library\.(?P<library>Library)\s*\("
-    rf"|(?<![\w.])(?P<bare>[A-Za-z_]\w*)\s*\("
-    rf"|^[ \t]*@[ \t]*(?:[\w.]+\.)?(?P<decorator>{_METHODS}|{_FUNCTIONS})[ \t]*$",
-    re.M,
+_METHODS = (
+    "define|impl|fallback|_register_fake|register_autograd|_register_torch_dispatch_rule|register_autocast|py_impl|"
+    f"py_functionalize_impl|{_FUNCTIONS}"
 )
-_HINT = re.compile(rf"\b(?:{_METHODS}|{_FUNCTIONS}|Library)\b")
+_IS_FUNCTION = re.compile(_FUNCTIONS)
+_END = r"(?:[ \t\n\r]*(?P<open>\()|(?=[ \t]*(?:#|$)))"
+_CALL = re.compile(rf"(?P<name>{_METHODS}|Library)\b{_END}", re.M)
+_ANY_CALL = re.compile(rf"\b(?P<name>[A-Za-z_]\w*)\b{_END}", re.M)
+_IMPORTED = re.compile(r"^[ \t]*from torch\.library import ([^\n(]+|\([^)]*(?:\)|\Z))", re.M)
+_NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:torch\.)?library\.(?:{_METHODS})\b(?!\s*\()", re.M)
+_DEFINES = re.compile(r"\b(?:def|class)\s+$")
+_OF_LIBRARY = re.compile(r"(?<![\w.])(?:torch\.)?library\.$")
+_DECORATES = re.compile(r"^[ \t]*@[ \t]*(?:[\w.]+\.)?$", re.M)
+_BEFORE = 200
+"""Characters before a name that are looked at."""
 _LOOKS_LIKE_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+.*:$)", re.M)
 _LOOKS_LIKE_C = re.compile(r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|pragma|endif)\b|[;{][ \t]*$", re.M)
 _TRIPLE = ('"""', "'''")
@@ -62,7 +61,7 @@ def is_python(file: str, text: str) -> bool:
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:
     """The calls that look like registrations, except those on *accounted* lines."""
-    if _HINT.search(text) is None:
+    if "library" not in text and _CALL.search(text) is None:
         return []
     code = without_strings(text)
     imported = {
@@ -75,19 +74,32 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
     starts = [0, *(match.end() for match in re.finditer("\n", code))]
     lines: list[str] | None = None
     missed = []
-    for call in _CALL.finditer(code):
-        what = call["method"] or call["function"] or call["library"] or call["decorator"]
-        group = next((group for group in ("method", "function", "library", "decorator") if call[group]), "bare")
-        if what is None:
-            what = call["bare"] if call["bare"] in imported else None
-        if what is None:
+    for call in (_ANY_CALL if imported else _CALL).finditer(code):
+        name, start = call["name"], call.start("name")
+        before = code[max(start - _BEFORE, 0) : start]
+        if not (_is_call(before, name, imported) if call["open"] else _is_decorator(before, name)):
             continue
-        start = call.start(group)
         line = bisect_right(starts, start)
         if (file, line) not in accounted:
             lines = lines or text.split("\n")
-            missed.append(unaccounted(file, line, start - starts[line - 1] + 1, what, lines))
+            missed.append(unaccounted(file, line, start - starts[line - 1] + 1, name, lines))
     return missed
+
+
+def _is_call(before: str, name: str, imported: set[str]) -> bool:
+    """True if the call of a name may register. before: the text before the name."""
+    if before[-1:] == "_" or before[-1:].isalnum() or _DEFINES.search(before):
+        return False
+    if name == "Library" and _OF_LIBRARY.search(before):
+        return True
+    if before.rstrip().endswith("."):
+        return _CALL.match(f"{name}(") is not None and name != "Library"
+    return name in imported or _IS_FUNCTION.fullmatch(name) is not None
+
+
+def _is_decorator(before: str, name: str) -> bool:
+    """True if a name that is not called is a decorator that may register."""
+    return name != "Library" and _CALL.match(f"{name}(") is not None and _DECORATES.search(before) is not None
 
 
 def without_strings(text: str) -> str:
