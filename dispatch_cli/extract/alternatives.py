@@ -52,7 +52,6 @@ class _Claim(NamedTuple):
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
     """Add conditions to registrations of files that are alternatives."""
     together = LoadedTogether(sources)
-    extractions = _without_repeated(extractions, together)
     claims: dict[_Claim, dict[str, list[When]]] = {}
     in_functions = {place for part in extractions for function in part.functions for place in function.places}
     surely: set[tuple[str, _Claim]] = set()
@@ -60,36 +59,17 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
         for item in extraction.items:
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
-                if item.at not in in_functions:
+                if item.at not in in_functions and item.at not in extraction.if_absent:
                     surely.add((item.at.file, claim))
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
-        return extractions
+        return list(extractions)
     rivalry = _Rivalry(together, surely)
     for claim, by_file in shared.items():
         rivalry.add(claim, by_file)
     if not (rivalry.pairs or rivalry.dropped):
-        return extractions
+        return list(extractions)
     return _FileConditions(extractions, rivalry).extractions()
-
-
-def _without_repeated(extractions: Sequence[Extraction], together: LoadedTogether) -> list[Extraction]:
-    """Leave out what is for where an operator is not there yet, if C++ that is loaded with it defines the operator."""
-    files: dict[str, set[str]] = {}
-    for extraction in extractions:
-        for item in extraction.items:
-            if isinstance(item, ExtractedDefinition) and not item.when and not item.block.python:
-                files.setdefault(str(item.name), set()).add(item.at.file)
-
-    def is_repeated(item: Extracted) -> bool:
-        return any(together.is_known(file, item.at.file) for file in files.get(_operator(item), ()))
-
-    return [
-        part._replace(
-            items=tuple(each for each in part.items if each.at not in part.if_absent or not is_repeated(each))
-        )
-        for part in extractions
-    ]
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:
@@ -125,7 +105,8 @@ def _operator(item: Extracted) -> str:
 class _Rivalry:
     """The files that are alternatives of each other.
 
-    surely: the files that register a claim when they are loaded, not in a function that something has to call.
+    surely: the files that register a claim when they are loaded, not in a function that something has to call, nor
+    only where the operator is not there yet.
     pairs: with the claims that both have. dropped: files whose registrations at a claim are left out, since too many
     files have it.
     """

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Iterator
 from functools import cached_property
-from pathlib import PurePath
+from typing import NamedTuple
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract import kinds
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
-from dispatch_cli.extract.source_lists import cmake_lists, setup_lists
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.sources.extracted import SourceKind
@@ -23,10 +21,15 @@ _IMPORT = re.compile(
 _LONG_TEXT = re.compile(r"""#[^\n]*|('{3}|"{3})(?:\\.|[^\\])*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 """A comment or a string; of one in three quotes, a line can look like an import."""
 _AS = re.compile(r"\bas\s+\w+|#[^\n]*")
-MAX_PATTERNS = 20
-"""Patterns of an extension that are looked for."""
 MAX_PARTS = 50
 """Parts of the dotted name of a module."""
+_EXTENSION = re.compile(
+    r"""\b\w*[Ee]xtension\(\s*(?:name\s*=\s*)?f?["']([^"'\n]+)["']\s*,\s*(?:sources\s*=\s*)?"""
+    r"""(?:\[((?:\s|,|["'][^"'\n]+["'])*)\](?=\s*[,)])|\w)"""
+)
+"""The name of an extension in a ``setup.py``, and its sources where they are a list of literals."""
+_COMMENT = re.compile(r"#[^\n]*")
+_LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
 
 
 def _imports(index: ModuleIndex, file: str) -> Iterator[tuple[int, str]]:
@@ -59,12 +62,20 @@ def _with_packages(module: str) -> Iterator[str]:
     return (".".join(parts[: count + 1]) for count in range(min(len(parts), MAX_PARTS)))
 
 
+class _Extension(NamedTuple):
+    """An extension that a ``setup.py`` builds. files: those that may be sources of it. listed: all of them are."""
+
+    name: str
+    files: frozenset[str]
+    listed: bool
+
+
 class LoadedTogether:
     """Knowledge of which files are loaded together.
 
-    So are two that the user names, two sources of one extension of ``setup.py``, two of one list of names in a CMake
-    file, two modules that a third one imports, or that import each other, and a module and a source of an extension
-    that the module, or one that loads it, imports.
+    So are two that the user names, two sources that ``setup.py`` lists for one extension, two modules that a third one
+    imports, or that import each other, and a module and a source of an extension that the module, or one that loads it,
+    imports. Where ``setup.py`` does not list the sources of its only extension, any C++ file in its folder may be one.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -85,7 +96,7 @@ class LoadedTogether:
                 for first in self._loaded_as(file)
                 for second in self._loaded_as(other)
             )
-        return any(file in names and other in names for _, names in self._lists)
+        return any({file, other} <= extension.files for extension in self._extensions if extension.listed)
 
     def are_named(self, file: str, other: str) -> bool:
         """True if the user names both files."""
@@ -93,7 +104,9 @@ class LoadedTogether:
 
     def _loaded_as(self, file: str) -> Collection[str]:
         """The names by which Python imports a file: its own, or those of the extensions that it is a source of."""
-        return (file,) if file in self._python else {name for name, files in self._lists if name and file in files}
+        if file in self._python:
+            return (file,)
+        return {extension.name for extension in self._extensions if file in extension.files}
 
     def _modules_that_load(self, file: str) -> set[str]:
         """The modules that load a module, itself among them."""
@@ -112,50 +125,44 @@ class LoadedTogether:
 
         A Python module with the name of an extension may stand in for one that is not built, and counts alone.
         """
-        extensions = {name for name, _ in self._lists if name}
+        names = {extension.name for extension in self._extensions}
         importers: dict[str, set[str]] = {}
         for file in self._python:
             for dots, name in ((1, ""), (2, ""), *_imports(self._index, file)):
                 target = self._index.relative(file, dots, name) if dots else self._index.absolute(name, file)
                 targets = {target} - {None, file}
                 if not (target or "").endswith(".py"):
-                    targets |= {each for each in extensions if each == name or (dots and each.endswith(f".{name}"))}
+                    is_own = dots > 0 or name.partition(".")[0] == self._index.dotted(file).partition(".")[0]
+                    last = f".{name.rpartition('.')[2]}"
+                    targets |= {each for each in names if each == name or (is_own and each.endswith(last))}
                 for each in targets:
                     importers.setdefault(str(each), set()).add(file)
         return importers
 
     @cached_property
-    def _lists(self) -> list[tuple[str, set[str]]]:
-        """The C++ files of each list of a build file, with the name of the extension that is made of them."""
-        lists: list[tuple[str, set[str]]] = []
-        for script in filter(kinds.is_build_script, sorted(self._python)):
+    def _extensions(self) -> list[_Extension]:
+        """The extensions of each ``setup.py``."""
+        extensions: list[_Extension] = []
+        for script in sorted(self._python):
+            if os.path.basename(script) != "setup.py":  # noqa: PTH119
+                continue
             folder = paths.folder_of(script)
-            lists += ((name, self._files(those, folder)) for name, those in setup_lists(self._text_of(script)))
-        builds = self._sources.builds
-        for build_file, of_file in zip(builds, cmake_lists([*map(self._text_of, builds)]), strict=True):
-            lists += (("", self._files(those, paths.folder_of(build_file))) for those in of_file)
-        return lists
+            here = paths.absolute(folder)
+            calls = [*_EXTENSION.finditer(_COMMENT.sub("", self._text_of(script)))]
+            names = {call[1] for call in calls}
+            for call in calls:
+                listed = call[2] is not None
+                if listed:
+                    files = {paths.normal(paths.join(folder, name)) for name in _LITERAL.findall(call[2])}
+                else:
+                    below = self._sources.headers if len(names) == 1 else ()
+                    files = {file for file in below if here in paths.above(paths.folder_of(file))}
+                extensions.append(_Extension(call[1], frozenset(files), listed))
+        return extensions
 
-    def _files(self, names: set[str], folder: str) -> set[str]:
-        """The C++ files that a list names; ``*`` is only in the last part of a name."""
-        those = {paths.normal(paths.join(folder, name)) for name in names}
-        files = those & self._sources.headers
-        for pattern in [name for name in those if "*" in name][:MAX_PATTERNS]:
-            there = self._by_folder.get(PurePath(pattern).parent, ())
-            files |= {file for file in there if fnmatchcase(file, pattern)}
-        return files
-
-    @cached_property
-    def _by_folder(self) -> Mapping[PurePath, Sequence[str]]:
-        """The C++ files in each folder."""
-        folders: dict[PurePath, list[str]] = {}
-        for file in self._sources.headers:
-            folders.setdefault(PurePath(file).parent, []).append(file)
-        return folders
-
-    def _text_of(self, build_file: str) -> str:
-        """The text of a build file; empty where it cannot be read."""
+    def _text_of(self, script: str) -> str:
+        """The text of a script; empty where it cannot be read."""
         try:
-            return self._sources.read(build_file)
+            return self._sources.read(script)
         except SourceError:
             return ""

@@ -199,7 +199,6 @@ def run(
         include=include,
         settings=read_settings,
         named=walked.named,
-        builds=tuple(name for name in walked.builds if name.isprintable()),
         digests=walked.digests,
         progress=reporter.read,
     )
@@ -243,7 +242,7 @@ def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
 
 def _key(walked: Walked, settings: Sequence[SourceSettings], pytorch: str) -> str:
     kinds = [(kind.value, names) for kind, names in walked.files.items()]
-    others = [(name, _digest_of(name)) for name in (*walked.templates, *walked.builds)]
+    others = [(name, _digest_of(name)) for name in walked.templates]
     named = sorted(walked.named)
     return key_of(kinds, sorted(walked.digests.items()), others, named, repr(settings), pytorch, os.getcwd())  # noqa: PTH109
 

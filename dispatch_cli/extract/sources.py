@@ -112,7 +112,7 @@ class Sources:
 
     files: the files to extract from, by kind, in order. headers: files that may be included besides (their paths).
     include: the directories of ``-I``. settings: how a file is read, by its name.
-    named: the files that the user names. builds: build files, of CMake.
+    named: the files that the user names.
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
     While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
@@ -125,7 +125,6 @@ class Sources:
     include: tuple[str, ...] = ()
     settings: Callable[[str], ReadSettings] = lambda _: ReadSettings()
     named: frozenset[str] = frozenset()
-    builds: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
     progress: Callable[[str], None] | None = field(default=None, repr=False)
     opened: dict[str, str] = field(default_factory=dict, repr=False)

@@ -156,20 +156,13 @@ def test_each_of_two_files_is_checked(make: Make) -> None:
         assert table.code == 0 and f"shown for: {name} is in the build" in table.err and kernel in table.out
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("setup.py", 'CppExtension("x", ["one.cpp", "two.cpp"])\n'),
-        ("CMakeLists.txt", "add_library(x one.cpp two.cpp)\n"),
-    ],
-)
-def test_files_of_one_list_contradict_each_other(name: str, text: str, make: Make) -> None:
+def test_files_of_one_list_contradict_each_other(make: Make) -> None:
     make({"one.cpp": ONE, "two.cpp": TWO})
     assert checked(".") == ["alternative-files"]
-    make({name: text})  # the cache sees it, too
+    make({"setup.py": SETUP.replace("csrc/one.cpp", 'one.cpp", # both\n"two.cpp')})  # the cache sees it, too
     assert checked(".") == ["refused-registration", "overridden-kernel"]
     assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
-    make({name: text.replace("two", "three")})
+    make({"setup.py": SETUP.replace("csrc/one.cpp", 'one.cpp", "three.cpp')})
     assert checked(".") == ["alternative-files"]
 
 
@@ -191,6 +184,12 @@ def test_modules_that_one_module_imports(files: dict[str, str], known: bool, mak
 
 
 SETUP = 'setup(ext_modules=[CppExtension("p._C", ["csrc/one.cpp"])])\n'
+TEMPLATE = """
+this_dir = os.path.dirname(os.path.curdir)
+sources = list(glob.glob(os.path.join(this_dir, library_name, "csrc", "*.cpp")))
+setup(ext_modules=[extension(f"{library_name}._C", sources, extra_link_args=[])])
+"""
+"""The template of PyTorch (extension-cpp)."""
 
 
 @pytest.mark.parametrize(
@@ -205,6 +204,9 @@ SETUP = 'setup(ext_modules=[CppExtension("p._C", ["csrc/one.cpp"])])\n'
         (SETUP.replace("p._C", "p._other"), "from . import _C, two\n", False),
         (SETUP.replace("one", "three"), "from . import _C, two\n", False),
         (SETUP.replace("]", "] if x else []"), "from . import _C, two\n", False),
+        (TEMPLATE, "from . import _C, two\n", True),
+        (TEMPLATE, "from . import two\n", False),
+        (TEMPLATE + 'CppExtension("p._other", sources)\n', "from . import _C, two\n", False),
     ],
 )
 def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: str, known: bool, make: Make) -> None:
@@ -216,21 +218,12 @@ def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: 
 ASKS = 'if not hasattr(torch.ops.my, "f"):\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f'{ASKS}    lib.define("f(Tensor x) -> Tensor")\n', []),
-        (f'{ASKS}    lib.define("f(Tensor x) -> Tensor")\n    lib.impl("f", g, "CUDA")\n', []),
-        ('lib.define("f(Tensor x) -> Tensor")\n', ["refused-registration"]),
-    ],
-)
-@pytest.mark.parametrize("loads", ["from . import _C, two\n", "from . import two\n"])
-def test_a_definition_for_where_the_operator_is_not_there_yet(
-    text: str, expected: list[str], loads: str, make: Make
-) -> None:
+@pytest.mark.parametrize(("asks", "expected"), [(ASKS, "alternative-files"), ("if True:\n", "refused-registration")])
+def test_a_definition_for_where_the_operator_is_not_there_yet(asks: str, expected: str, make: Make) -> None:
     library = 'import torch\n\nlib = torch.library.Library("my", "FRAGMENT")\n'
-    make({"csrc/one.cpp": ONE, "setup.py": SETUP, "p/__init__.py": loads, "p/two.py": library + text})
-    assert checked(".") == (expected if "_C" in loads else ["alternative-files"])
+    text = f'{library}{asks}    lib.define("f(Tensor x) -> Tensor")\n'
+    make({"csrc/one.cpp": ONE, "setup.py": SETUP, "p/__init__.py": "from . import _C, two\n", "p/two.py": text})
+    assert checked(".") == [expected]
 
 
 DEFINES = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
