@@ -23,6 +23,7 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedDefinition,
     ExtractedFallback,
     ExtractedKernel,
+    Extraction,
     OperatorFunction,
     SourceKind,
     Unknown,
@@ -73,8 +74,9 @@ class ExtensionNames:
         if file not in self._names:
             package, text = self._package(file)
             name = _kernel_builder_name(text) or self._used_namespace(file, package) or _only_extension(text)
-            self._names[file] = _identifier(name or os.path.basename(paths.inside(package)) or "extension")  # noqa: PTH119
-        self._sources.stand_ins[self._names[file]] = None
+            chosen = name or os.path.basename(paths.inside(package)) or "extension"  # noqa: PTH119
+            self._names[file] = _identifier(chosen)
+            self._sources.stand_ins.setdefault(self._names[file], name is None)
         return self._names[file]
 
     def of_generated_module(self, file: str) -> str | None:
@@ -91,7 +93,7 @@ class ExtensionNames:
             return None
         if (defined := dict(settings.defines).get(EXTENSION_NAME)) is not None:
             return defined
-        self._sources.stand_ins[_identifier(name)] = None
+        self._sources.stand_ins[_identifier(name)] = False
         return _identifier(name)
 
     def _package(self, file: str) -> tuple[str, Mapping[str, str]]:
@@ -148,6 +150,20 @@ class ExtensionNames:
                     for folder in folders:
                         uses.setdefault((match[2] or match[4], folder), set()).add(namespace)
         return uses
+
+
+def without_guesses(extractions: Iterable[Extraction], guessed: Collection[str]) -> list[Extraction]:
+    """The same; a kernel's operator is unknown where its namespace is a guess, in which nothing defines it."""
+    those = list(extractions)
+    defined = {str(item.name) for part in those for item in part.items if isinstance(item, ExtractedDefinition)}
+
+    def decided(item: Extracted) -> Extracted:
+        if not isinstance(item, ExtractedKernel) or not isinstance(item.operator, str) or item.operator in defined:
+            return item
+        namespace, _, name = item.operator.partition("::")
+        return item._replace(operator=Unknown(f"{EXTENSION_NAME}::{name}")) if namespace in guessed else item
+
+    return [part._replace(items=tuple(map(decided, part.items))) for part in those] if guessed else those
 
 
 def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:

@@ -123,16 +123,6 @@ def is_template(name: str) -> bool:
     return suffix_of(name) in _TEMPLATES
 
 
-def is_build_file(name: str) -> bool:
-    """True if a file is CMake's."""
-    return os.path.basename(name) == "CMakeLists.txt" or suffix_of(name) == ".cmake"  # noqa: PTH119
-
-
-def is_build_script(name: str) -> bool:
-    """True if a Python file may say which sources make a library."""
-    return "setup" in os.path.basename(name) or "build" in name  # noqa: PTH119
-
-
 def is_filled_in(text: str) -> bool:
     """True if a C++ text is a template of torchgen or of Jinja: it has places that a build fills in."""
     return any(mark in text for mark in ("${", "{%", "}}")) and _PLACEHOLDER.search(text) is not None

@@ -179,7 +179,6 @@ class WhyLeftOut(Enum):
     REPOSITORY = "a repository of its own"
     EXCLUDED = "excluded"
     NOT_BUILT = "not in the build that -D and -U describe"
-    UNLISTED = "not among the sources that the build files list"
     LINK = "a link that leads out of the given path, or nowhere"
     NOT_A_FILE = "not a regular file"
     UNREADABLE = "cannot be read"
@@ -290,7 +289,7 @@ class Walked(NamedTuple):
     files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
     looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
     templates: files of which sources are made, and which are not read. naming: files that may name the backend at
-    PrivateUse1. builds: files of CMake. extensions: compiled files that register in the namespace of an extension.
+    PrivateUse1.
     """
 
     files: dict[SourceKind, list[str]]
@@ -300,8 +299,6 @@ class Walked(NamedTuple):
     named: frozenset[str]
     templates: tuple[str, ...]
     naming: tuple[str, ...]
-    builds: tuple[str, ...]
-    extensions: tuple[str, ...]
 
 
 class Exclusion(NamedTuple):

@@ -16,7 +16,7 @@ from dispatch_cli.declarations.header import broken_declarations
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.document import with_not_understood
 from dispatch_cli.extract.given_names import backend_names as read_backend_names
-from dispatch_cli.extract.given_names import imported_names, of_package, without_names
+from dispatch_cli.extract.given_names import imported_names, of_package, without_guesses, without_names
 from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import NO_TEXT
@@ -69,7 +69,9 @@ def collect(
     from dispatch_cli.extract.readable import readable, with_answers
 
     those = list(_extractions(sources, backends, pytorch))
-    written = with_alternatives(with_answers(readable([extraction for _, extraction in those])), sources)
+    guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
+    known = without_guesses(readable([extraction for _, extraction in those]), guessed)
+    written = with_alternatives(with_answers(known), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
     items = [item for _, extraction in extractions for item in extraction.items]
     missing = Counter(
@@ -217,18 +219,13 @@ def run(
 
 
 def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walked:
-    """The same without files that the build does not have, as macros or its lists of sources say."""
-    names = [name for names in walked.files.values() for name in names]
-    absent = {name: WhyLeftOut.NOT_BUILT for name in names if not read_settings(name).is_built}
-    if walked.extensions:
-        from dispatch_cli.extract.source_lists import unlisted
-
-        absent = {**dict.fromkeys(unlisted(walked), WhyLeftOut.UNLISTED), **absent}
+    """The same without files that the build does not have, as macros say."""
+    absent = {name for names in walked.files.values() for name in names if not read_settings(name).is_built}
     if not absent:
         return walked
     files = {kind: [name for name in names if name not in absent] for kind, names in walked.files.items()}
-    left_out = (*walked.left_out, *(LeftOut(name, absent[name]) for name in sorted(absent)))
-    return walked._replace(files=files, headers=walked.headers - absent.keys(), left_out=left_out)
+    left_out = (*walked.left_out, *(LeftOut(name, WhyLeftOut.NOT_BUILT) for name in sorted(absent)))
+    return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
 
 
 def _result(data: dict[str, Any], walked: Walked) -> SourceRun:

@@ -116,8 +116,8 @@ class Sources:
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
     While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
-    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known,
-    *work* what the readers may still do.
+    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known, with
+    True for a guess, *work* what the readers may still do.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -129,7 +129,7 @@ class Sources:
     progress: Callable[[str], None] | None = field(default=None, repr=False)
     opened: dict[str, str] = field(default_factory=dict, repr=False)
     looked_for: dict[str, bool] = field(default_factory=dict, repr=False)
-    stand_ins: dict[str, None] = field(default_factory=dict, repr=False)
+    stand_ins: dict[str, bool] = field(default_factory=dict, repr=False)
     work: WorkBudget = field(default_factory=WorkBudget, repr=False, compare=False)
 
     def read(self, name: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.project import within
 from dispatch_cli.extract import kinds
-from dispatch_cli.extract.given_names import EXTENSION_NAME, MARK
+from dispatch_cli.extract.given_names import MARK
 from dispatch_cli.extract.left_out import (
     UNNAMED,
     Exclusion,
@@ -103,8 +103,6 @@ class _Walker:
         self._named: set[str] = set()
         self._templates: list[str] = []
         self._naming: list[str] = []
-        self._builds: list[str] = []
-        self._extensions: list[str] = []
         self._entries = 0
 
     def add(self, path: str) -> None:
@@ -124,8 +122,6 @@ class _Walker:
             *(files, frozenset(self._headers), self._digests, left_out, frozenset(self._named)),
             templates=tuple(self._templates),
             naming=tuple(self._naming),
-            builds=tuple(self._builds),
-            extensions=tuple(self._extensions),
         )
 
     def _add_named(self, path: str) -> None:
@@ -222,12 +218,10 @@ class _Walker:
             self._look_at_link(path, root)
             return
         is_regular = entry.is_file(follow_symlinks=False)
-        noted = (kinds.is_template, self._templates), (kinds.is_build_file, self._builds)
-        for is_of_kind, names in noted if is_regular else ():
-            if is_of_kind(entry.name):
-                if not self._is_left_out(path, parts, lists, False):
-                    names.append(path)
-                return
+        if is_regular and kinds.is_template(entry.name):
+            if not self._is_left_out(path, parts, lists, False):
+                self._templates.append(path)
+            return
         if is_regular and not kinds.may_be_source(entry.name):
             return
         if self._is_left_out(path, parts, lists, False):
@@ -287,8 +281,6 @@ class _Walker:
         self._digests[path] = digest(data)
         if kind is SourceKind.CPP:
             self._headers.add(path)
-            if EXTENSION_NAME in text and "TORCH_LIBRARY" in text and not kinds.is_header(path):
-                self._extensions.append(path)
         if kind in (SourceKind.CPP, SourceKind.PYTHON) and MARK in data and path not in self._naming:
             self._naming.append(path)
 

@@ -153,3 +153,15 @@ def test_a_build_file_that_leads_out_is_not_read(project: Path) -> None:
     (project / "pyproject.toml").touch()
     (project / "binding.cpp").write_text(BLOCK)
     assert "secret" not in json.dumps(run(["."]).document)
+
+
+def test_a_kernel_in_a_namespace_that_is_a_guess(project: Path) -> None:
+    """Another build may have its definition in another namespace."""
+    text = 'TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU, m) { m.impl("f", &f); m.impl("g", &g); }\n'
+    (project / "binding.cpp").write_text(BLOCK)
+    (project / "kernels.cpp").write_text(text)
+    document = run(["."]).document
+    assert document["undecided"][0]["unknown"] == {"name": "TORCH_EXTENSION_NAME::g"}
+    assert [operator for library in document["libraries"] for operator in library.get("impl", ())] == ["the_project::f"]
+    (project / "setup.py").write_text('CppExtension("p._C", sources)\n')
+    assert "undecided" not in run(["."]).document

@@ -99,22 +99,6 @@ def test_macros_decide_which_files_the_build_has() -> None:
     assert [(item.path, item.reason) for item in part.left_out] == [("src/f.cpp", WhyLeftOut.NOT_BUILT)]
 
 
-def test_files_that_the_lists_of_sources_do_not_have_are_not_built(tmp_path: Path) -> None:
-    names = ("bindings", "quant/gptq", "marlin/gptq", "moe/sm80_a", "at_run_time", "of_another")
-    for name in names:
-        (tmp_path / "csrc" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "csrc" / f"{name}.cu").write_text("TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CUDA, m) {}\n")
-    (tmp_path / "csrc" / "plain.cu").write_text("TORCH_LIBRARY_IMPL(ns, CUDA, m) {}\n")
-    (tmp_path / "load.py").write_text('load(sources=["csrc/at_run_time.cu"])\n')
-    build = tmp_path / "CMakeLists.txt"
-    build.write_text("add_library(x ${DIR}/bindings.cu\n quant/gptq.cu) # of_another.cu\nfile(GLOB y moe/sm80_*.cu)\n")
-    left_out = [(part.path, part.reason) for part in run([str(tmp_path)]).left_out]
-    unlisted = [f"{tmp_path}/csrc/{name}.cu" for name in ("marlin/gptq", "of_another")]
-    assert left_out == [(name, WhyLeftOut.UNLISTED) for name in unlisted]
-    build.write_text("add_library(x plain.cu)\n")  # how the extensions are built is not known
-    assert not run([str(tmp_path)]).left_out
-
-
 def test_a_second_run_is_the_same_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(["src"], (INCLUDED,), cache="cache")
     with monkeypatch.context() as patched:
