@@ -53,7 +53,7 @@ class UnitReader:
                 error.at = error.at or token.at
                 raise
         self.findings.report_left_out()
-        self.findings.account(self._unit.expander.blocks)
+        self.findings.account(self._unit.blocks)
         return self.findings
 
     def _construct(self, token: CppToken) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from dispatch_cli.extract.cpp.functions import variables
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, spelled
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, Lookup, chain_calls, spelled
 from dispatch_cli.extract.cpp.values import (
     CATCH_ALL,
     KernelArgument,
-    Lookup,
     kernel_of,
     key_from,
     key_of,
@@ -188,7 +186,7 @@ class Registrar:
         value = self._lookup(name)
         if value:
             return value[0].text != "[" and kernel_of(argument, self._lookup).function == name
-        return value is not None or name in self._table.ambiguous or name in variables(argument[0].source)
+        return value is not None or name in self._table.ambiguous or name in argument[0].source.tags
 
     def define(
         self,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dispatch_cli.extract.cpp.functions import LibraryFunctions
-from dispatch_cli.extract.cpp.preprocessor.macro_table import UnclosedMacro
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
-from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit, UnclosedMacro
 from dispatch_cli.extract.cpp.reader import UnitReader
 from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.sources import Sources
@@ -57,10 +56,10 @@ class _CppRun:
                 reader.read()
             except (OverWork, UnclosedMacro) as error:
                 is_bound = isinstance(error, OverWork)
-                entry = NotUnderstood(error.at or unit.text.span(unit.reached), "", str(error), bound=is_bound)
+                entry = NotUnderstood(error.at or unit.file.span(unit.reached), "", str(error), bound=is_bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included
-        self._used |= unit.expander.used
+        self._used |= unit.used
         if self._functions.asked and not self._functions.complete:
             return False
         self._keep(reader.findings)

@@ -7,15 +7,12 @@ After aten/src/ATen/core/op_registration/infer_schema.h and aten/src/ATen/core/j
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, SourceText, angle_end, inside, lex, split
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, Lookup, angle_end, inside, lex, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 
-_ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-Alias = Callable[[str], "Sequence[CppToken] | None"]
-"""Gives the type that a name stands for."""
 MAX_ALIASES = 20
 """Maximum number of types that stand for one another, or are inside one another."""
 MAX_PLACES = 200
@@ -55,25 +52,7 @@ _NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delet
 _MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
 
 
-def _aliases(text: SourceText) -> Mapping[str, tuple[int, int]]:
-    """The types that ``using NAME = TYPE;`` and ``typedef TYPE NAME;`` give names, searched once for all names."""
-    if text.aliases is None:
-        text.aliases = {}
-        for place in _ALIAS.finditer(text.blanked):
-            text.aliases.setdefault(place[1] or place[4], place.span(2 if place[1] else 3))
-    return text.aliases
-
-
-def _calls(text: SourceText) -> Mapping[str, list[tuple[int, int]]]:
-    """The places of names before a ``(``, and of what is in the parentheses, searched once for all names."""
-    if text.calls is None:
-        text.calls = {}
-        for place in _CALL.finditer(text.blanked):
-            text.calls.setdefault(place[1], []).append(place.span())
-    return text.calls
-
-
-def _plain(tokens: Sequence[CppToken], alias: Alias) -> Sequence[CppToken]:
+def _plain(tokens: Sequence[CppToken], alias: Lookup) -> Sequence[CppToken]:
     """A type without qualifiers and namespaces, and without the names that stand for others."""
     for _ in range(MAX_ALIASES):
         tokens = [token for token in tokens if token.text not in _IGNORED]
@@ -86,7 +65,7 @@ def _plain(tokens: Sequence[CppToken], alias: Alias) -> Sequence[CppToken]:
     return []
 
 
-def type_of(tokens: Sequence[CppToken], alias: Alias, depth: int = 0) -> str | None:
+def type_of(tokens: Sequence[CppToken], alias: Lookup, depth: int = 0) -> str | None:
     """The type of schemas that a C++ type stands for; None where that is not known."""
     kept = _plain(tokens, alias)
     if not kept or kept[0].kind != "name" or depth > MAX_ALIASES:
@@ -118,7 +97,7 @@ def _arguments_of(tokens: Sequence[CppToken]) -> list[list[CppToken]]:
     return split([*tokens[2:-1], last._replace(text=">")] if last.text == ">>" else tokens[2:-1])
 
 
-def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
+def results_of(tokens: Sequence[CppToken], alias: Lookup) -> str | None:
     """Results of a function, as in a schema."""
     kept = _plain(tokens, alias)
     if [token.text for token in kept] == ["void"]:
@@ -132,7 +111,7 @@ def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     return kind and (f"({kind} _0)" if kind.startswith("(") else f"{kind} _0")
 
 
-def parameters_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
+def parameters_of(tokens: Sequence[CppToken], alias: Lookup) -> str | None:
     """The parameters of a function, as in a schema."""
     parts = [part for part in split(tokens) if part]
     types: list[str] = []
@@ -151,7 +130,7 @@ def parameters_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     return ", ".join(f"{kind} _{number}" for number, kind in enumerate(types))
 
 
-def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
+def signature_of(function: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
     """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known."""
     if not function:
         return None
@@ -172,7 +151,7 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alia
     return None
 
 
-def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
+def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
     _, index = inside(tokens)
     if index >= len(tokens) or tokens[index].text not in ("(", "{"):
         return None
@@ -186,7 +165,7 @@ def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: A
     return _joined(parameters_of(parameters, alias), results)
 
 
-def _of_body(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
+def _of_body(tokens: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
     """Results of a lambda whose body is one ``return function(...);``, or has no ``return``."""
     names = [token.text for token in tokens]
     if "return" not in names:
@@ -202,10 +181,10 @@ def _joined(parameters: str | None, results: str | None) -> str | None:
     return None if parameters is None or results is None else f"({parameters}) -> {results}"
 
 
-def _declarations(name: str, text: SourceText, alias: Alias) -> Iterable[str | None]:
+def _declarations(name: str, text: SourceFile, alias: Lookup) -> Iterable[str | None]:
     """The signatures of the declarations of *name* in a file."""
     blanked = text.blanked
-    for place, behind_bracket in _calls(text).get(name, ())[:MAX_PLACES]:
+    for place, behind_bracket in text.calls.get(name, ())[:MAX_PLACES]:
         begin = max(place - MAX_BEFORE, 0)
         start = max(begin - 1, *(blanked.rfind(mark, begin, place) for mark in ";{}()#="))
         before = blanked[start + 1 : place]
@@ -258,7 +237,7 @@ class Signatures:
             return signature_of(function, self._texts(), self._alias)
         asked = ("".join(token.text for token in function), everywhere)
         if asked not in self._signatures:
-            texts = self._texts() if everywhere else iter((self._unit.text,))
+            texts = self._texts() if everywhere else iter((self._unit.file,))
             self._signatures[asked] = signature_of(function, texts, self._alias)
         return self._signatures[asked]
 
@@ -267,16 +246,15 @@ class Signatures:
         if name not in self._aliases:
             self._aliases[name] = None
             for text in self._texts():
-                if name in text.text and name in _aliases(text):
-                    self._aliases[name] = list(lex(text, *_aliases(text)[name]))
+                if name in text.text and name in text.aliases:
+                    self._aliases[name] = list(lex(text, *text.aliases[name]))
                     break
         return self._aliases[name]
 
-    def _texts(self) -> Iterator[SourceText]:
+    def _texts(self) -> Iterator[SourceFile]:
         """The texts of the file and of what it includes, each of which is searched."""
-        yield self._unit.text
+        yield self._unit.file
         for name in sorted(self._unit.included):
             file = self._unit.project.header(name)
-            if file is not None:
-                self._unit.work.spend(1 + len(file.text.text) // SEARCHED)
-                yield file.text
+            self._unit.work.spend(1 + len(file.text) // SEARCHED)
+            yield file

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, conjunction, disjunction, joined, opposite
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, partners, spelled, split, unwrapped, weight
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, combined, decide, joined, opposite
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, partners, spelled, split, weight
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
-from dispatch_cli.extract.cpp.values import Lookup, elements_of
+from dispatch_cli.extract.cpp.values import elements_of
 from dispatch_cli.extract.work import OverWork, WorkBudget
-from dispatch_cli.model.conditions.condition import Atom
+from dispatch_cli.model.conditions.condition import And
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
 
@@ -21,13 +21,9 @@ CONDITION = 20
 """Units of work of each condition of a statement: whoever reads what is extracted looks at it several times."""
 LOOKUP = 10
 """Units of work of a name that stands for an expression."""
-MAX_NESTED = 40
-"""Maximum depth of nested conditions and names."""
 MAX_NAME = 40
 """Tokens of a statement that stand for the name of an operator that it may define."""
 PARTLY = "only a part of this is under an '#if'"
-FIND_SCHEMA = "findSchema"
-"""The dispatcher's function that asks for an operator."""
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "constexpr", "do", "try", "catch"})
 _HARMLESS = frozenset(
     {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
@@ -63,39 +59,6 @@ def whole(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> i
     while is_if and end < len(tokens) and tokens[end].text == "else":
         end = extent(tokens, end + 1, pairs)
     return end
-
-
-def decision_of(tokens: Sequence[CppToken], lookup: Lookup, depth: int = 0) -> Decision:
-    """Evaluate the condition of an ``if``, as far as the text decides it.
-
-    What asks for an operator, as in ``if (!schema.has_value()) m.def(...)``, finds none.
-    """
-    tokens = unwrapped(tokens)
-    if depth < MAX_NESTED and tokens:
-        for operator, join in (("||", disjunction), ("&&", conjunction)):
-            parts = split(tokens, operator)
-            if len(parts) > 1:
-                return join([decision_of(part, lookup, depth + 1) for part in parts])
-        if tokens[0].text == "!" and (len(tokens) == 2 or inside(tokens, 1)[1] == len(tokens)):
-            return opposite(decision_of(tokens[1:], lookup, depth + 1))
-        if len(tokens) == 1:
-            if tokens[0].text in ("true", "false", "0", "1"):
-                return tokens[0].text in ("true", "1")
-            value = lookup(tokens[0].text)
-            if value:
-                return decision_of(value, lookup, depth + 1)
-        is_negated = tokens[0].text == "!"
-        if _asks_for_operator(tokens[is_negated:], lookup):
-            return is_negated
-    return Atom(" ".join(spelled(tuple(tokens)).split()) or "…")
-
-
-def _asks_for_operator(tokens: Sequence[CppToken], lookup: Lookup) -> bool:
-    """True for ``schema`` and ``schema.has_value()``, if ``schema`` is what ``findSchema`` returns."""
-    if [token.text for token in tokens[-4:]] == [".", "has_value", "(", ")"]:
-        tokens = tokens[:-4]
-    value = (lookup(tokens[0].text) or ()) if len(tokens) == 1 else tokens
-    return any(token.text == FIND_SCHEMA for token in value) and value[-1].text == ")"
 
 
 def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]], work: WorkBudget) -> list[CppToken]:
@@ -196,7 +159,7 @@ class BodyReader:
             end = end_of(tokens, index, pairs)
             self._simple(tokens[index + 1 : end], when, depth)
             own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
-            rest = opposite(conjunction(own))
+            rest = opposite(combined(own, And))
             return end + 1, when if isinstance(rest, bool) else joined(when, [rest]), not own
         end = end_of(tokens, index, pairs)
         self._simple(tokens[index:end], when, depth)
@@ -223,7 +186,7 @@ class BodyReader:
     def _if(
         self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int
     ) -> tuple[int, When, bool]:
-        decision = decision_of(tokens[opening + 1 : pairs[opening]], self._local)
+        decision = decide(tokens[opening + 1 : pairs[opening]], self._local)
         first = pairs[opening] + 1
         behind = whole(tokens, first, pairs)
         yes = self._branch(tokens[first:behind], when, decision, depth)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
+    Lookup,
     angle_end,
     inside,
     spelled,
@@ -41,8 +42,6 @@ CATCH_ALL = frozenset({"CatchAll", "Undefined"})
 """A block or a kernel at these is for no particular key."""
 MAX_STEPS = 20
 """Maximum number of names that stand for one another."""
-Lookup = Callable[[str], "Sequence[CppToken] | None"]
-"""Gives the value of a local name."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
     | {"selective_name", "move", "c_str"}

@@ -1,28 +1,39 @@
-"""The conditions of C++ sources: expressions of ``#if`` in three values, and what holds at a place."""
+"""The conditions of C++ sources: expressions of ``#if`` and ``if`` in three values, and what holds at a place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, spelled
+from dispatch_cli.extract.cpp.preprocessor.tokens import (
+    CppToken,
+    Lookup,
+    outside,
+    spelled,
+    split_at,
+    unwrapped,
+)
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated, parts_of, value
 
 When = tuple[Condition, ...]
-MAX_DEPTH = 60
-"""Maximum depth of a nested expression."""
 Decision = bool | Condition
+MAX_DEPTH = 40
+"""Maximum depth of a nested expression, and of names that stand for one another in it."""
+MAX_NUMBER = 1 << 64
+FIND_SCHEMA = "findSchema"
+"""The dispatcher's function that asks for an operator."""
 _Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
 _PRIORITY = {
     operator: priority
     for priority, operators in enumerate(
-        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"), start=1
+        ("?", "|| or", "&& and", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
     )
     for operator in operators.split()
 }
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
-_NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
+_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F']{1,30}|0[bB][01']{1,64}|0[0-7']{0,30}|[1-9][0-9']{0,30})[uUlLzZ]*")
+_JOINS: dict[str, type[And] | type[Or]] = {"&&": And, "and": And, "||": Or, "or": Or}
 _CALCULATED: dict[str, Callable[[int, int], int]] = {
     "==": eq, "!=": ne, "<": lt, ">": gt, "<=": le, ">=": ge, "+": add, "-": sub, "*": mul,
 }  # fmt: skip
@@ -38,6 +49,12 @@ def facts(when: When) -> dict[str, bool]:
     return known
 
 
+def known(condition: Condition, when: When) -> Decision:
+    """Decide a condition, as far as it is known where *when* holds."""
+    decided = value(condition, facts(when))
+    return condition if decided is None else decided
+
+
 def joined(when: When, more: Sequence[Condition]) -> When:
     """Both, without what is there already."""
     if not more:
@@ -47,34 +64,11 @@ def joined(when: When, more: Sequence[Condition]) -> When:
 
 def excludes(when: When, other: When) -> bool:
     """True if they cannot both hold, as far as single atoms and equal conditions tell."""
-    known = facts(when)
-    return any(value(condition, known) is False or negated(condition) in when for condition in other)
+    return any(known(condition, when) is False or negated(condition) in when for condition in other)
 
 
-class ExpressionError(Exception):
-    """The expression is malformed."""
-
-
-def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
-    """Decide an expression whose macros are replaced, except those of ``defined``. Errors: ExpressionError."""
-    parser = _IfParser(tokens, is_defined)
-    value = parser.binary(1, 0)
-    if parser.index < len(tokens):
-        raise ExpressionError(f"'{tokens[parser.index].text}' is not expected")
-    return _decision(value)
-
-
-def conjunction(parts: Sequence[Decision]) -> Decision:
-    """Join decisions with ``and``."""
-    return _of_parts(parts, And)
-
-
-def disjunction(parts: Sequence[Decision]) -> Decision:
-    """Join decisions with ``or``."""
-    return _of_parts(parts, Or)
-
-
-def _of_parts(parts: Sequence[Decision], kind: type[And] | type[Or]) -> Decision:
+def combined(parts: Sequence[Decision], kind: type[And] | type[Or]) -> Decision:
+    """Join decisions with ``and`` or ``or``."""
     neutral = kind is And
     if any(part is (not neutral) for part in parts):
         return not neutral
@@ -85,124 +79,82 @@ def _of_parts(parts: Sequence[Decision], kind: type[And] | type[Or]) -> Decision
     return kind(tuple(operands)) if len(operands) > 1 else next(iter(operands), neutral)
 
 
-_JOINS = {"&&": conjunction, "||": disjunction}
-
-
 def opposite(decision: Decision) -> Decision:
     """The opposite."""
     return (not decision) if isinstance(decision, bool) else negated(decision)
+
+
+def unknown_macro(name: str) -> Condition:
+    """Condition that a macro is defined, of which nothing is known."""
+    return Atom(f"defined({name})")
+
+
+def decide(
+    tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str], Decision] = unknown_macro
+) -> Decision:
+    """Decide an expression, as far as its text does. lookup: gives what a name stands for."""
+    return _decision(_value(tokens, lookup, is_defined, 0))
+
+
+def _value(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str], Decision], depth: int) -> _Value:
+    def inner(part: Sequence[CppToken]) -> _Value:
+        return _value(part, lookup, is_defined, depth + 1)
+
+    tokens = unwrapped(tokens)
+    texts = [token.text for token in tokens]
+    names = [token.text for token in tokens if token.kind == "name"]
+    if depth < MAX_DEPTH and (places := _operators(tokens)):
+        parts, operators = split_at(tokens, places), [texts[place] for place in places]
+        if operators[0] in _JOINS:
+            return combined([_decision(inner(part)) for part in parts], _JOINS[operators[0]])
+        return _calculated([_in_parentheses(part, inner(part)) for part in parts], operators)
+    if depth < MAX_DEPTH and texts[:1] in (["!"], ["not"]):
+        return opposite(_decision(inner(tokens[1:])))
+    if texts[:1] == ["defined"] and len(names) == 2:
+        return is_defined(names[1])
+    name = texts[:-4] if texts[-4:] == [".", "has_value", "(", ")"] else texts
+    if depth < MAX_DEPTH and len(name) == 1 and (meaning := lookup(name[0])):
+        return inner(meaning)
+    if FIND_SCHEMA in texts and texts[-1] == ")":  # an operator that is about to be defined is not there
+        return False
+    if texts in (["true"], ["false"]):
+        return texts == ["true"]
+    if _NUMBER.fullmatch(number := "".join(texts)):
+        digits = number.rstrip("uUlLzZ").replace("'", "")
+        return int(digits, 8 if re.match("-?0[0-7]*$", digits) else 0)
+    return " ".join(spelled(tuple(tokens)).split()) or "…"
+
+
+def _operators(tokens: Sequence[CppToken]) -> list[int]:
+    """The indices of the operators that are evaluated last."""
+    places = [
+        index
+        for index in outside(tokens)
+        if index and tokens[index].text in _PRIORITY and tokens[index - 1].text not in _PRIORITY
+    ]
+    lowest = min((_PRIORITY[tokens[index].text] for index in places), default=0)
+    return [index for index in places if _PRIORITY[tokens[index].text] == lowest]
+
+
+def _in_parentheses(tokens: Sequence[CppToken], value: _Value) -> _Value:
+    """An operand, with the parentheses that its text needs."""
+    if isinstance(value, str) and tokens and tokens[0].text == "(" and not value.isidentifier():
+        return f"({value})"
+    return value if isinstance(value, int | str) else f"({value})"
+
+
+def _calculated(values: Sequence[_Value], operators: Sequence[str]) -> _Value:
+    numbers = [value for value in values if isinstance(value, int)]
+    if len(numbers) == len(values) and all(operator in _CALCULATED for operator in operators):
+        result = numbers[0]
+        for operator, number in zip(operators, numbers[1:], strict=True):
+            result = max(-MAX_NUMBER, min(int(_CALCULATED[operator](result, number)), MAX_NUMBER))
+        return result
+    texts = [str(int(value) if isinstance(value, int) else value) for value in values]
+    return " ".join(chain(texts[:1], *zip(operators, texts[1:], strict=True)))
 
 
 def _decision(value: _Value) -> Decision:
     if isinstance(value, int):
         return bool(value)
     return Atom(value) if isinstance(value, str) else value
-
-
-class _IfParser:
-    def __init__(self, tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> None:
-        self._tokens = tokens
-        self._is_defined = is_defined
-        self.index = 0
-
-    def _text(self) -> str:
-        if self.index >= len(self._tokens):
-            return ""
-        text = self._tokens[self.index].text
-        return _NAMED.get(text, text)
-
-    def _end(self) -> None:
-        if self._text() != ")":
-            raise ExpressionError("')' is missing")
-        self.index += 1
-
-    def binary(self, lowest: int, depth: int) -> _Value:
-        """An expression of operators with at least that priority."""
-        left = self._unary(depth + 1)
-        while (priority := _PRIORITY.get(operator := self._text(), 0)) >= lowest:
-            if operator in _JOINS:
-                parts = [_decision(left)]
-                while self._text() == operator:
-                    self.index += 1
-                    parts.append(_decision(self.binary(priority + 1, depth + 1)))
-                left = _as_value(_JOINS[operator](parts))
-            else:
-                self.index += 1
-                left = _combined(operator, left, self.binary(priority + 1, depth + 1))
-        return left
-
-    def _unary(self, depth: int) -> _Value:
-        if depth > MAX_DEPTH:
-            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
-        text = self._text()
-        if text in ("!", "-", "+", "~"):
-            self.index += 1
-            operand = self._unary(depth + 1)
-            if text == "!":
-                return _as_value(opposite(_decision(operand)))
-            if isinstance(operand, int):
-                return -operand if text == "-" else ~operand if text == "~" else operand
-            return f"{text}{_shown(operand)}"
-        if text == "(":
-            self.index += 1
-            inner = self.binary(1, depth + 1)
-            self._end()
-            return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
-        return self._primary()
-
-    def _primary(self) -> _Value:
-        if self.index >= len(self._tokens):
-            raise ExpressionError("an operand is missing")
-        token = self._tokens[self.index]
-        self.index += 1
-        if token.kind == "number":
-            match = _NUMBER.fullmatch(token.text)
-            if match is None:
-                return token.text
-            digits = match[1].replace("'", "")
-            octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
-            try:
-                return int(digits, 8) if octal else int(digits, 0)
-            except ValueError:
-                raise ExpressionError(f"'{token.text}' is not a number") from None
-        if token.kind == "character":
-            return token.text
-        if token.kind != "name":
-            raise ExpressionError(f"'{token.text}' is not expected")
-        if token.text in ("true", "false"):
-            return int(token.text == "true")
-        if token.text == "defined":
-            return self._defined()
-        return self._name(token)
-
-    def _defined(self) -> _Value:
-        closed = self._text() == "("
-        self.index += closed
-        if self.index >= len(self._tokens):
-            raise ExpressionError("a name is missing behind 'defined'")
-        name = self._tokens[self.index].text
-        self.index += 1
-        if closed:
-            self._end()
-        return _as_value(self._is_defined(name))
-
-    def _name(self, token: CppToken) -> _Value:
-        if self._text() != "(":
-            return token.text
-        start = self.index
-        self.index = inside(self._tokens, start)[1]
-        return token.text + spelled(tuple(self._tokens[start : self.index]))
-
-
-def _as_value(decision: Decision) -> _Value:
-    return int(decision) if isinstance(decision, bool) else decision
-
-
-def _shown(value: _Value) -> str:
-    return str(value) if isinstance(value, int | str) else f"({value})"
-
-
-def _combined(operator: str, left: _Value, right: _Value) -> _Value:
-    if isinstance(left, int) and isinstance(right, int) and operator in _CALCULATED:
-        return int(_CALCULATED[operator](left, right))
-    return f"{_shown(left)} {operator} {_shown(right)}"

@@ -1,8 +1,5 @@
 """Macros: how a ``#define`` is read, and how one is expanded, with ``#`` and ``##``.
 
-After the C++ standard, [cpp.replace], by the algorithm of Dave Prosser: every token keeps the set of the macros that do
-not expand it any more.
-
 Macros of PyTorch's own headers that begin registration blocks, or hold registrations, are data here, for projects that
 use them without having the headers: of torch/library.h, torch/csrc/stable/library.h, ATen/autocast_mode.h and
 ATen/functorch/BatchRulesHelper.h of PyTorch 2.13, and some that only older versions have (``KERNEL_CPU2``). With ``-I``
@@ -16,17 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled, tokens_of
+from dispatch_cli.extract.cpp.preprocessor.conditions import When
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import tokens_of
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
 from dispatch_cli.extract.work import WorkBudget
 
 
 class Macro(NamedTuple):
-    """A macro. parameters: None for one without parentheses. variadic: the last parameter takes all that are left."""
+    """A macro.
+
+    parameters: None for one without parentheses. variadic: the last parameter takes all that are left.
+    when: the conditions under which it is defined so.
+    """
 
     name: str
     parameters: tuple[str, ...] | None
     variadic: bool
     body: tuple[CppToken, ...]
+    when: When = ()
 
     def same(self, other: Macro) -> bool:
         """True if both replace in the same way."""

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile, Stretch, source_file
-from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, SourceText, normal
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
+from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, normal
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import Sources, nearest
@@ -44,9 +44,9 @@ class CppProject:
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.was_read: dict[str, None] = {}
-        self._headers: dict[str, SourceFile | None] = {}
+        self._headers: dict[str, SourceFile] = {}
         self._found: dict[tuple[str, str, bool], str | None] = {}
-        self._interesting: dict[str, bool] = {}
+        self._may_begin: dict[str, bool] = {}
         self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
         self._block_macros: dict[str, list[str]] = {}
@@ -56,7 +56,7 @@ class CppProject:
         self._look()
 
     def included(self, target: tuple[str, bool], including: str) -> SourceFile | None:
-        """The file that ``#include`` means; None where it is not among those of the run, or cannot be read."""
+        """The file that ``#include`` means; None where it is not among those of the run."""
         name, quoted = target
         at = (name, including.rpartition("/")[0] if quoted else "", quoted)
         if at not in self._found:
@@ -65,14 +65,13 @@ class CppProject:
         return None if path is None else self.header(path)
 
     def file(self, name: str) -> SourceFile:
-        """A file to extract from; nothing where it cannot be read any more."""
-        return self._headers.get(name) or source_file(name, self._text(name) or "")
+        """A file to extract from, which is not kept; empty where it cannot be read."""
+        return self._headers.get(name) or SourceFile(name, self._text(name))
 
-    def header(self, name: str) -> SourceFile | None:
-        """An included file; None where it cannot be read."""
+    def header(self, name: str) -> SourceFile:
+        """An included file; empty where it cannot be read."""
         if name not in self._headers:
-            text = self._text(name)
-            self._headers[name] = None if text is None else source_file(name, text)
+            self._headers[name] = self.file(name)
         return self._headers[name]
 
     def header_of_macro(self, name: str, using: str) -> SourceFile | None:
@@ -80,43 +79,40 @@ class CppProject:
         header = nearest(filter(is_header, self._block_macros.get(name, ())), using)
         return None if header is None else self.header(header)
 
-    def interesting(self, file: SourceFile) -> bool:
+    def may_begin(self, file: SourceFile) -> bool:
         """True if a registration can begin in a file."""
-        name = file.text.name
-        if name not in self._interesting:
-            signs = any(sign in file.text.text for sign in self._signs)
-            self._interesting[name] = signs and self.pattern.search(file.text.blanked) is not None
-        return self._interesting[name]
+        if file.name not in self._may_begin:
+            signs = any(sign in file.text for sign in self._signs)
+            self._may_begin[file.name] = signs and self.pattern.search(file.blanked) is not None
+        return self._may_begin[file.name]
 
-    def left_out(self, text: SourceText, stretch: Stretch) -> None:
-        """Note that ``#if`` leaves a part of a file out."""
-        for match in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
-            self.accounted.add((text.name, text.line(match.start())))
+    def account(self, file: SourceFile, start: int, end: int) -> None:
+        """Note that a part of a file, which ``#if`` leaves out or which defines a macro, has been looked at."""
+        for match in _REGISTERS.finditer(file.blanked, start, end):
+            self.accounted.add((file.name, file.line(match.start())))
 
     def account_macros(self, used: Set[str]) -> None:
         """Note the definitions, in headers, of macros that were used: also those that another one replaced."""
         for header in self._headers.values():
-            for directive in header.directives if header is not None else ():
+            for directive in header.directives:
                 if directive.kind == "define" and directive.name in used:
-                    text = directive.source
-                    for match in _REGISTERS.finditer(text.text, directive.start, directive.end):
-                        self.accounted.add((text.name, text.line(match.start())))
+                    self.account(header, directive.start, directive.end)
 
-    def _text(self, name: str) -> str | None:
+    def _text(self, name: str) -> str:
         if name in self._texts:
             return self._texts.pop(name)
         try:
             text = normal(self.sources.read(name))
         except SourceError as error:
             self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
-            return None
+            return ""
         self.was_read[name] = None
         return text
 
     def _look(self) -> None:
         """Find the files that can hold registrations, and the macros of the project that stand for one."""
         files = self.sources.files.get(SourceKind.CPP, ())
-        texts = {name: text for name in files if (text := self._text(name)) is not None}
+        texts = {name: self._text(name) for name in files}
         definitions = self._definitions_in_headers(texts)
         all_texts = {**definitions, **texts}
         self._block_macros = _block_macros(all_texts)

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.extract.work import CHARACTERS
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.span import Span
 
-PREFIX = r"(?:u8|[uUL])?"
+if TYPE_CHECKING:
+    from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
+
+_PREFIX = r"(?:u8|[uUL])?"
 REST_OF_LINE = r"[^\\\n]*(?:\\.[^\\\n]*)*"
 """Remainder of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
 character, as the memory of the pattern grows with that."""
-IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
-IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"
-RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
-SKIPPED = re.compile(
+_IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
+_IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"
+_RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
+_SKIPPED = re.compile(
     rf"//{REST_OF_LINE}|/\*(?:.*?\*/|.*)"
-    rf"|(?P<raw>(?<![\w]){PREFIX}{RAW.format('d')})"
-    rf'|"{IN_QUOTES}"?'
-    rf"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'{IN_SINGLE_QUOTES}'?",
+    rf"|(?P<raw>(?<![\w]){_PREFIX}{_RAW.format('d')})"
+    rf'|"{_IN_QUOTES}"?'
+    rf"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'{_IN_SINGLE_QUOTES}'?",
     re.S,
 )
 """Comments and literals; one that does not end takes the rest of its line."""
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
 _PATTERN = re.compile(
     rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
-    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
-    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
-    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
-    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
+    rf"|(?P<raw>{_PREFIX}{_RAW.format('delimiter')})"
+    rf'|(?P<string>{_PREFIX}"{_IN_QUOTES}"(?:_\w+)?)'
+    rf"|(?P<character>{_PREFIX}'{_IN_SINGLE_QUOTES}')"
+    rf"|(?P<unclosed>{_PREFIX}(?:\"{_IN_QUOTES}|'{_IN_SINGLE_QUOTES}))"
     r"|(?P<name>[A-Za-z_$@][\w$]*)"
     r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
@@ -47,43 +50,9 @@ def normal(text: str) -> str:
     return _LOOSE.sub("\\\n", text) if "\\" in text else text
 
 
-class SourceText:
-    """The text of a file, with ``\\n`` at the ends of its lines.
-
-    aliases, calls, bodies, variables: what is found in it once: types with names, names before a ``(``, bodies of
-    functions, and variables that are no functions.
-    """
-
-    __slots__ = ("_blanked", "_starts", "aliases", "bodies", "calls", "name", "text", "variables")
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
-        self.text = normal(text)
-        self._blanked: str | None = None
-        self._starts: list[int] | None = None
-        self.aliases: dict[str, tuple[int, int]] | None = None
-        self.calls: dict[str, list[tuple[int, int]]] | None = None
-        self.bodies: list[tuple[int, int]] | None = None
-        self.variables: set[str] | None = None
-
-    @property
-    def blanked(self) -> str:
-        """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
-        if self._blanked is None:
-            self._blanked = SKIPPED.sub(_blank, self.text)
-        return self._blanked
-
-    def line(self, offset: int) -> int:
-        """The line, from 1, of a character."""
-        if self._starts is None:
-            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
-        return bisect_right(self._starts, offset)
-
-    def span(self, offset: int) -> Span:
-        """The place of a character."""
-        line = self.line(offset)
-        assert self._starts is not None
-        return Span(self.name, line, offset - self._starts[line - 1] + 1)
+def blanked(text: str) -> str:
+    """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
+    return _SKIPPED.sub(_blank, text)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -106,10 +75,10 @@ class CppToken(NamedTuple):
     kind: str
     text: str
     space: bool
-    source: SourceText
+    source: SourceFile
     offset: int
     when: tuple[Condition, ...] = ()
-    use: tuple[SourceText, int] | None = None
+    use: tuple[SourceFile, int] | None = None
     hide: frozenset[str] = frozenset()
 
     @property
@@ -119,7 +88,7 @@ class CppToken(NamedTuple):
         return source.span(offset)
 
 
-def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
+def lex(source: SourceFile, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
     """The tokens of a part of a file, without blanks and comments."""
     space = False
     nothing: frozenset[str] = frozenset()
@@ -133,15 +102,9 @@ def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = 
         space = False
 
 
-def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
-    """The tokens of a text that is not in a file."""
-    source = SourceText(name, text)
-    return list(lex(source, 0, len(source.text)))
-
-
 _ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
-_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
+_QUOTED = re.compile(rf'{_PREFIX}"(.*)"(?:_\w+)?', re.S)
 
 
 def string_value(token: CppToken) -> str:
@@ -176,6 +139,8 @@ def spelled(tokens: list[CppToken] | tuple[CppToken, ...]) -> str:
     return "".join(" " + token.text if token.space and index else token.text for index, token in enumerate(tokens))
 
 
+Lookup = Callable[[str], "Sequence[CppToken] | None"]
+"""Gives the tokens that a name stands for."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 MAX_ANGLE = 4000
 """Tokens between ``<`` and ``>`` of template arguments."""
@@ -234,28 +199,32 @@ def angle_end(tokens: Sequence[CppToken], start: int) -> int | None:
     return None
 
 
-def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToken]]:
-    """The parts between separators that are in no brackets, template arguments included."""
-    parts: list[list[CppToken]] = [[]]
-    depth = less = 0
-    index = 0
+def outside(tokens: Sequence[CppToken]) -> Iterator[int]:
+    """The indices of the tokens that are in no brackets, template arguments included; brackets are none of them."""
+    depth = less = index = 0
     while index < len(tokens):
         token = tokens[index]
-        text = token.text if token.kind == "mark" else ""
-        if text == "<" and index and tokens[index - 1].kind == "name" and less < MAX_LESS:
+        if token.text == "<" and index and tokens[index - 1].kind == "name" and less < MAX_LESS:
             end = angle_end(tokens, index)
             if end is not None:
-                parts[-1].extend(tokens[index:end])
                 index = end
                 continue
             less += 1
-        depth += nesting(token)
-        if text == separator and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
+        change = nesting(token)
+        depth += change
+        if depth == 0 and not change:
+            yield index
         index += 1
-    return parts if len(parts) > 1 or parts[0] else []
+
+
+def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToken]]:
+    """The parts between separators that are in no brackets; none of nothing."""
+    return split_at(tokens, [index for index in outside(tokens) if tokens[index].text == separator]) if tokens else []
+
+
+def split_at(tokens: Sequence[CppToken], places: Sequence[int]) -> list[list[CppToken]]:
+    """The parts between the tokens at *places*."""
+    return [list(tokens[start + 1 : end]) for start, end in pairwise((-1, *places, len(tokens)))]
 
 
 def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken], int]:

@@ -1,135 +1,274 @@
 """A translation unit: a file with what it includes, as a stream of tokens whose macros are replaced.
 
-Where ``#if`` is not decided, all branches are in the stream, and each token has its conditions.
+Where ``#if`` is not decided, all branches are in the stream, and each token has its conditions. Macros are replaced
+after the C++ standard, [cpp.replace], by the algorithm of Dave Prosser: every token keeps the set of the macros that do
+not expand it any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from dispatch_cli.extract.cpp.preprocessor.if_directive import Branches
-from dispatch_cli.extract.cpp.preprocessor.macro_table import Expander, MacroTable
-from dispatch_cli.extract.cpp.preprocessor.macros import defined_as
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, joined, known, opposite
+from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
+from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, Macro, defined_as, read_macro, substituted
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import Directive, SourceFile, Stretch
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directive, SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
 from dispatch_cli.extract.given_names import EXTENSION_NAME
+from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import OverWork
+from dispatch_cli.model.conditions.condition import Atom, negated
+from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
 """Maximum depth of files that include one another."""
+MAX_ARGUMENTS = 60
+"""Maximum depth of nested arguments of macros."""
 SEARCHED = 64
 """So many characters that are searched for a mark cost one unit."""
-_INCLUDES = frozenset({"include", "include_next", "import"})
+UNDECIDED = 30
+"""Units of work of a branch that is not decided."""
+
+
+class UnclosedMacro(Exception):
+    """The arguments of a macro do not end. at: where it is used."""
+
+    def __init__(self, message: str, at: Span) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 class TranslationUnit:
     """The tokens of *main*.
 
     skipping: what follows is left out, up to the next text that can begin a registration. reached: where in *main* the
-    reading is.
+    reading is. blocks: the tokens that begin a registration block. used: the names of all macros that were replaced.
     """
 
     def __init__(self, project: CppProject, main: str) -> None:
         self.project, self.main = project, main
         self.skipping = True
-        self.included: set[str] = set()
         self.reached = 0
+        self.included: set[str] = set()
+        self.used: set[str] = set()
+        self.blocks: list[CppToken] = []
         self.work = project.sources.work
-        settings = project.sources.settings(main)
-        defined = [defined_as(name, value) for name, value in settings.defines]
-        self.table = MacroTable(settings.undefines, defined, self._load)
-        file = project.file(main)
-        self.text = file.text
-        self.expander = Expander(self.table, self._file(file, 0), self.work)
-        self._branches = Branches(self.table, self.expander, self.work)
+        self.table = MacroTable(project.sources.settings(main), self._load)
+        self.file = project.file(main)
+        self._when: When | None = ()
+        """Conditions of the text that is reached; None where it is left out."""
+        self._branches: list[tuple[When | None, When | None]] = []
+        """The ``#if`` around it: the conditions outside, and those where no branch so far is taken; None for never."""
+        self._pending: list[CppToken] = []
+        self._nesting = 0
+        self._tokens = self._replaced(self._read(self.file, 0), self._pending)
 
     def next(self) -> CppToken | None:
         """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
-        return self.expander.next()
+        return next(self._tokens, None)
 
     def skip(self) -> None:
         """Leave out what follows, up to the next text that can begin a registration; not within a macro, as the
         function that one begins goes on behind it."""
-        self.skipping = not self.expander.pending
+        self.skipping = not self._pending
 
     # ---- files and directives
 
-    def _file(self, file: SourceFile, depth: int, only_macros: bool = False) -> Iterator[CppToken]:
+    def _read(self, file: SourceFile, depth: int, only_macros: bool = False) -> Iterator[CppToken]:
+        """The tokens of a file and of what it includes, as they are written."""
         if depth > MAX_INCLUDES:
             raise OverWork(f"files include one another more than {MAX_INCLUDES} deep")
-        frames = self._branches.depth()
-        interesting = self.project.interesting
-        for item in file.items:
+        outside = len(self._branches)
+        for directive in file.directives:
             self.work.spend(1)
             if not depth:
-                self.reached = item.at if isinstance(item, Directive) else item.start
-            if isinstance(item, Directive):
-                if item.kind not in _INCLUDES:
-                    self._directive(item, file)
-                elif not self._branches.off and (header := self._included(item)) is not None:
-                    yield from self._file(header, depth + 1, only_macros)
-                continue
-            if self._branches.off:
-                self.project.left_out(file.text, item)
-            elif not only_macros and (not self.skipping or interesting(file)):
-                yield from self._stretch(file, item)
-        while self._branches.depth() > frames:
-            self._branches.close()
+                self.reached = directive.before
+            if self._when is None:
+                self.project.account(file, directive.before, directive.at)
+            elif not only_macros and (not self.skipping or self.project.may_begin(file)):
+                yield from self._text(file, directive.before, directive.at)
+            if not depth:
+                self.reached = directive.at
+            if directive.kind in ("include", "include_next", "import"):
+                if self._when is not None and (header := self._included(directive)) is not None:
+                    yield from self._read(header, depth + 1, only_macros)
+            elif directive.kind in ("define", "undef"):
+                self._define(directive)
+            elif directive.kind in IFS or (directive.kind in ENDS and len(self._branches) > outside):
+                self._branch(directive)
+        if len(self._branches) > outside:
+            self._when = self._branches[outside][0]
+            del self._branches[outside:]
 
-    def _stretch(self, file: SourceFile, item: Stretch) -> Iterator[CppToken]:
-        position = item.start
-        mark = self.project.pattern
-        while position < item.end:
+    def _text(self, file: SourceFile, start: int, end: int) -> Iterator[CppToken]:
+        """The tokens of a text without directives, from where a registration can begin."""
+        assert self._when is not None
+        while start < end:
             if self.skipping:
-                match = mark.search(file.text.blanked, position, item.end)
-                self.work.spend(((item.end if match is None else match.start()) - position) // SEARCHED)
+                match = self.project.pattern.search(file.blanked, start, end)
+                self.work.spend(((end if match is None else match.start()) - start) // SEARCHED)
                 if match is None:
                     return
-                position = match.start()
+                start = match.start()
                 self.skipping = False
-            for token in lex(file.text, position, item.end, self._branches.when):
-                position = token.offset + len(token.text)
+            for token in lex(file, start, end, self._when):
+                start = token.offset + len(token.text)
                 yield token
                 if self.skipping:
                     break
             else:
                 return
 
-    def _load(self, name: str) -> bool:
-        """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
-        macro for a registration, from the header of the project that no ``#include`` led to."""
-        if name == EXTENSION_NAME:
-            self.table.add(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
-            return True
-        header = self.project.header_of_macro(name, self.main)
-        if header is None or header.text.name in self.included:
-            return False
-        self.included.add(header.text.name)
-        for _ in self._file(header, 1, only_macros=True):
-            pass
-        return True
-
     def _included(self, directive: Directive) -> SourceFile | None:
         """The file to include; None where there is none, or it is read already."""
         target = directive.target
         if target is None:
-            text = "".join(token.text for token in self.expander.all_replaced(directive.tokens))
+            text = "".join(token.text for token in self._argument(directive.tokens))
             if len(text) < 3 or text[0] not in '"<':
                 return None
             target = text[1:-1], text[0] == '"'
         file = self.project.included(target, directive.source.name)
-        if file is None:
+        if file is None or (file.once and (file.name in self.included or file.name == self.main)):
             return None
-        name = file.text.name
-        if file.once and (name in self.included or name == self.main):
-            return None
-        self.included.add(name)
+        self.included.add(file.name)
         return file
 
-    def _directive(self, directive: Directive, file: SourceFile) -> None:
-        if directive.kind not in ("define", "undef"):
-            self._branches.read(directive, directive.kind == "ifndef" and file.guard == directive.name)
-        elif not self._branches.off:
-            change = self.table.define if directive.kind == "define" else self.table.undefine
-            change(directive, self._branches.when)
+    def _define(self, directive: Directive) -> None:
+        """``#define`` or ``#undef``."""
+        if self._when is not None and directive.kind == "undef":
+            self.table.undefine(directive.name, self._when)
+        elif self._when is not None and (macro := read_macro(directive.tokens)) is not None:
+            self.table.define(macro._replace(when=self._when))
+
+    def _load(self, name: str) -> bool:
+        """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
+        macro for a registration, from the header of the project that no ``#include`` led to."""
+        if name == EXTENSION_NAME:
+            self.table.define(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
+            return True
+        header = self.project.header_of_macro(name, self.main)
+        if header is None or header.name in self.included:
+            return False
+        self.included.add(header.name)
+        for _ in self._read(header, 1, only_macros=True):
+            pass
+        return True
+
+    # ---- branches
+
+    def _branch(self, directive: Directive) -> None:
+        """``#if`` and its relatives."""
+        if directive.kind in IFS:
+            self._branches.append((self._when, self._when))
+        outside, rest = self._branches.pop()
+        if directive.kind == "endif":
+            self._when = outside
+            return
+        decision = rest is not None and self._decision(directive, rest)
+        if rest is None or isinstance(decision, bool):
+            self._when = rest if decision else None
+            rest = None if decision else rest
+        else:
+            self.work.spend(UNDECIDED + len(rest))
+            self._when, rest = joined(rest, [decision]), joined(rest, [negated(decision)])
+        self._branches.append((outside, rest))
+
+    def _decision(self, directive: Directive, when: When) -> Decision:
+        """True if a branch is taken where no earlier one is."""
+        kind, name = directive.kind, directive.name
+        if kind == "else" or (kind == "ifndef" and name == directive.source.guard):
+            return True
+        if kind.endswith("def"):
+            defined = self.table.is_defined(name, when)
+            return opposite(defined) if kind.endswith("ndef") else defined
+        tokens = list(directive.tokens)
+        for index, token in enumerate(directive.tokens):
+            if token.text == "defined":  # its operand is not replaced
+                for place in range(index + 1, min(index + 3, len(tokens))):
+                    tokens[place] = tokens[place]._replace(hide=frozenset({tokens[place].text}))
+        decision = decide(self._argument(tokens), self.table.zero, partial(self.table.is_defined, when=when))
+        if isinstance(decision, bool):
+            return decision
+        if not is_readable(decision):
+            at = directive.source.span(directive.at)
+            return Atom(f"#{kind} at {at.file}:{at.line}")
+        return known(decision, when)
+
+    # ---- macros
+
+    def _replaced(self, tokens: Iterator[CppToken], pending: list[CppToken]) -> Iterator[CppToken]:
+        """The tokens with their macros replaced. pending: those out of macros, which come next, in reverse order."""
+
+        def following() -> CppToken | None:
+            return pending.pop() if pending else next(tokens, None)
+
+        while (token := following()) is not None:
+            self.work.spend(1)
+            macro = None
+            if token.kind == "name" and token.text not in token.hide:
+                macro = self.table.chosen(token.text, token.when)
+            arguments: list[list[CppToken]] = []
+            hide = token.hide
+            if macro is not None and macro.parameters is not None:
+                opening = following()
+                if opening is not None and opening.text == "(":
+                    arguments, closing = _arguments(iter(following, None), macro)
+                    if closing is None:
+                        raise UnclosedMacro(f"the ')' of the macro {macro.name} is missing", token.at)
+                    hide &= closing.hide
+                else:
+                    macro = None
+                    pending += [opening] if opening is not None else []
+            if macro is None:
+                yield token
+                continue
+            if token.text in RESERVED:
+                self.blocks.append(token)
+            pending += reversed(self._replacement(token, macro, arguments, hide | {macro.name}))
+
+    def _replacement(
+        self, token: CppToken, macro: Macro, arguments: list[list[CppToken]], hide: frozenset[str]
+    ) -> list[CppToken]:
+        self.used.add(macro.name)
+        self.work.spend(len(macro.body) + len(hide))
+        body = substituted(macro, arguments, self._argument, self.work)
+        use = token.use or (token.source, token.offset)
+        hidden = {own: own | hide for own in {part.hide for part in body}}
+        result = [
+            CppToken(part.kind, part.text, part.space, part.source, part.offset, token.when, use, hidden[part.hide])
+            for part in body
+        ]
+        if result:
+            result[0] = result[0]._replace(space=token.space)
+        return result
+
+    def _argument(self, tokens: list[CppToken]) -> list[CppToken]:
+        """An argument, or the expression of ``#if``, with its macros replaced."""
+        self._nesting += 1
+        if self._nesting > MAX_ARGUMENTS:
+            raise OverWork(f"arguments of macros nest more than {MAX_ARGUMENTS} deep")
+        result = list(self._replaced(iter(tokens), []))
+        self._nesting -= 1
+        return result
+
+
+def _arguments(tokens: Iterator[CppToken], macro: Macro) -> tuple[list[list[CppToken]], CppToken | None]:
+    """The arguments behind the ``(`` of a macro, and its ``)``, which can be missing."""
+    assert macro.parameters is not None
+    arguments: list[list[CppToken]] = [[]]
+    depth = 0
+    most = len(macro.parameters)
+    closing = None
+    for token in tokens:
+        text = token.text if token.kind == "mark" else ""
+        if text == ")" and depth == 0:
+            closing = token
+            break
+        depth += (text == "(") - (text == ")")
+        if text == "," and depth == 0 and not (macro.variadic and len(arguments) >= most):
+            arguments.append([])
+        else:
+            arguments[-1].append(token)
+    return arguments + [[] for _ in range(most - len(arguments))], closing
