@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, combined, decide, joined, opposite
+from dispatch_cli.extract.cpp.preprocessor.conditions import (
+    FIND_SCHEMA,
+    Decision,
+    When,
+    combined,
+    decide,
+    joined,
+    opposite,
+)
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, partners, spelled, split, weight
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions

@@ -102,16 +102,15 @@ def _value(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str
 
     tokens = unwrapped(tokens)
     texts = [token.text for token in tokens]
-    names = [token.text for token in tokens if token.kind == "name"]
-    if depth < MAX_DEPTH and (places := _operators(tokens)):
+    if depth < MAX_DEPTH and (places := _operators(tokens, texts)):
         parts, operators = split_at(tokens, places), [texts[place] for place in places]
         if operators[0] in _JOINS:
             return combined([_decision(inner(part)) for part in parts], _JOINS[operators[0]])
         return _calculated([_in_parentheses(part, inner(part)) for part in parts], operators)
     if depth < MAX_DEPTH and texts[:1] in (["!"], ["not"]):
         return opposite(_decision(inner(tokens[1:])))
-    if texts[:1] == ["defined"] and len(names) == 2:
-        return is_defined(names[1])
+    if texts[:1] == ["defined"] and (names := [token.text for token in tokens[1:] if token.kind == "name"]):
+        return is_defined(names[0])
     name = texts[:-4] if texts[-4:] == [".", "has_value", "(", ")"] else texts
     if depth < MAX_DEPTH and len(name) == 1 and (meaning := lookup(name[0])):
         return inner(meaning)
@@ -125,15 +124,15 @@ def _value(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str
     return " ".join(spelled(tuple(tokens)).split()) or "…"
 
 
-def _operators(tokens: Sequence[CppToken]) -> list[int]:
+def _operators(tokens: Sequence[CppToken], texts: Sequence[str]) -> list[int]:
     """The indices of the operators that are evaluated last."""
+    if _PRIORITY.keys().isdisjoint(texts):
+        return []
     places = [
-        index
-        for index in outside(tokens)
-        if index and tokens[index].text in _PRIORITY and tokens[index - 1].text not in _PRIORITY
+        index for index in outside(tokens) if index and texts[index] in _PRIORITY and texts[index - 1] not in _PRIORITY
     ]
-    lowest = min((_PRIORITY[tokens[index].text] for index in places), default=0)
-    return [index for index in places if _PRIORITY[tokens[index].text] == lowest]
+    lowest = min((_PRIORITY[texts[index]] for index in places), default=0)
+    return [index for index in places if _PRIORITY[texts[index]] == lowest]
 
 
 def _in_parentheses(tokens: Sequence[CppToken], value: _Value) -> _Value:

@@ -1,4 +1,4 @@
-"""Macros: how a ``#define`` is read, and how one is expanded, with ``#`` and ``##``.
+"""Macros: how one is expanded, with ``#`` and ``##``, and those of PyTorch.
 
 Macros of PyTorch's own headers that begin registration blocks, or hold registrations, are data here, for projects that
 use them without having the headers: of torch/library.h, torch/csrc/stable/library.h, ATen/autocast_mode.h and
@@ -10,60 +10,11 @@ the headers of another version are read instead. Only what they register is here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import When
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import tokens_of
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, spelled
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, read_macro, tokens_of
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
 from dispatch_cli.extract.work import WorkBudget
-
-
-class Macro(NamedTuple):
-    """A macro.
-
-    parameters: None for one without parentheses. variadic: the last parameter takes all that are left.
-    when: the conditions under which it is defined so.
-    """
-
-    name: str
-    parameters: tuple[str, ...] | None
-    variadic: bool
-    body: tuple[CppToken, ...]
-    when: When = ()
-
-    def same(self, other: Macro) -> bool:
-        """True if both replace in the same way."""
-        heads = [(macro.parameters, macro.variadic, spelled(macro.body)) for macro in (self, other)]
-        return heads[0] == heads[1]
-
-
-def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
-    """Read what is behind ``#define``; None where it is malformed."""
-    if not tokens or tokens[0].kind != "name":
-        return None
-    name = tokens[0].text
-    if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].space:
-        return Macro(name, None, False, tuple(tokens[1:]))
-    parameters: list[str] = []
-    variadic = False
-    index = 2
-    while index < len(tokens) and tokens[index].text != ")":
-        token = tokens[index]
-        if token.text == "...":
-            if variadic or index + 1 == len(tokens) or tokens[index + 1].text != ")":
-                return None
-            variadic = True
-            if tokens[index - 1].kind != "name":  # GNU: ``args...`` names what is left
-                parameters.append("__VA_ARGS__")
-        elif token.kind == "name":
-            parameters.append(token.text)
-        elif token.text != ",":
-            return None
-        index += 1
-    if index == len(tokens):
-        return None
-    return Macro(name, tuple(parameters), variadic, tuple(tokens[index + 1 :]))
 
 
 def defined_as(name: str, value: str) -> Macro:

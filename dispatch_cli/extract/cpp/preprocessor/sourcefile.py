@@ -7,8 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, CppToken, blanked, lex, normal
+from dispatch_cli.extract.cpp.preprocessor.conditions import When
+from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, CppToken, blanked, lex, normal, spelled
 from dispatch_cli.model.span import Span
 
 _DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
@@ -25,6 +27,53 @@ _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|
 _TAGS = re.compile(r"\bTag\b[^;(){}=:]{0,60}?\b([A-Za-z_]\w*)\s*[;,){\[=]")
 MAX_HEADER = 2000
 """Characters of the head of a function."""
+
+
+class Macro(NamedTuple):
+    """A macro.
+
+    parameters: None for one without parentheses. variadic: the last parameter takes all that are left.
+    when: the conditions under which it is defined so.
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None
+    variadic: bool
+    body: tuple[CppToken, ...]
+    when: When = ()
+
+    def same(self, other: Macro) -> bool:
+        """True if both replace in the same way."""
+        heads = [(macro.parameters, macro.variadic, spelled(macro.body)) for macro in (self, other)]
+        return heads[0] == heads[1]
+
+
+def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
+    """Read what is behind ``#define``; None where it is malformed."""
+    if not tokens or tokens[0].kind != "name":
+        return None
+    name = tokens[0].text
+    if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].space:
+        return Macro(name, None, False, tuple(tokens[1:]))
+    parameters: list[str] = []
+    variadic = False
+    index = 2
+    while index < len(tokens) and tokens[index].text != ")":
+        token = tokens[index]
+        if token.text == "...":
+            if variadic or index + 1 == len(tokens) or tokens[index + 1].text != ")":
+                return None
+            variadic = True
+            if tokens[index - 1].kind != "name":  # GNU: ``args...`` names what is left
+                parameters.append("__VA_ARGS__")
+        elif token.kind == "name":
+            parameters.append(token.text)
+        elif token.text != ",":
+            return None
+        index += 1
+    if index == len(tokens):
+        return None
+    return Macro(name, tuple(parameters), variadic, tuple(tokens[index + 1 :]))
 
 
 @dataclass(eq=False)
@@ -58,6 +107,11 @@ class Directive:
     def tokens(self) -> list[CppToken]:
         """Tokens behind the word of the directive."""
         return list(lex(self.source, self.start, self.end))
+
+    @cached_property
+    def macro(self) -> Macro | None:
+        """Macro that a ``#define`` defines; None where it is malformed."""
+        return read_macro(self.tokens)
 
 
 class SourceFile:

@@ -7,14 +7,14 @@ not expand it any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, joined, known, opposite
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
-from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, Macro, defined_as, read_macro, substituted
+from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, defined_as, substituted
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directive, SourceFile
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directive, Macro, SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
 from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.readable import is_readable
@@ -139,8 +139,8 @@ class TranslationUnit:
         """``#define`` or ``#undef``."""
         if self._when is not None and directive.kind == "undef":
             self.table.undefine(directive.name, self._when)
-        elif self._when is not None and (macro := read_macro(directive.tokens)) is not None:
-            self.table.define(macro._replace(when=self._when))
+        elif self._when is not None and directive.macro is not None:
+            self.table.define(directive.macro._replace(when=self._when) if self._when else directive.macro)
 
     def _load(self, name: str) -> bool:
         """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
@@ -206,31 +206,33 @@ class TranslationUnit:
 
         while (token := following()) is not None:
             self.work.spend(1)
-            macro = None
+            replacement = None
             if token.kind == "name" and token.text not in token.hide:
                 macro = self.table.chosen(token.text, token.when)
-            arguments: list[list[CppToken]] = []
-            hide = token.hide
-            if macro is not None and macro.parameters is not None:
-                opening = following()
-                if opening is not None and opening.text == "(":
-                    arguments, closing = _arguments(iter(following, None), macro)
-                    if closing is None:
-                        raise UnclosedMacro(f"the ')' of the macro {macro.name} is missing", token.at)
-                    hide &= closing.hide
-                else:
-                    macro = None
-                    pending += [opening] if opening is not None else []
-            if macro is None:
+                replacement = self._replacement(token, macro, following, pending) if macro is not None else None
+            if replacement is None:
                 yield token
                 continue
             if token.text in RESERVED:
                 self.blocks.append(token)
-            pending += reversed(self._replacement(token, macro, arguments, hide | {macro.name}))
+            pending += reversed(replacement)
 
     def _replacement(
-        self, token: CppToken, macro: Macro, arguments: list[list[CppToken]], hide: frozenset[str]
-    ) -> list[CppToken]:
+        self, token: CppToken, macro: Macro, following: Callable[[], CppToken | None], pending: list[CppToken]
+    ) -> list[CppToken] | None:
+        """The tokens in place of a macro; None where its arguments do not follow."""
+        hide = token.hide
+        arguments: list[list[CppToken]] = []
+        if macro.parameters is not None:
+            opening = following()
+            if opening is None or opening.text != "(":
+                pending += [opening] if opening is not None else []
+                return None
+            arguments, closing = _arguments(iter(following, None), macro)
+            if closing is None:
+                raise UnclosedMacro(f"the ')' of the macro {macro.name} is missing", token.at)
+            hide &= closing.hide
+        hide |= {macro.name}
         self.used.add(macro.name)
         self.work.spend(len(macro.body) + len(hide))
         body = substituted(macro, arguments, self._argument, self.work)
