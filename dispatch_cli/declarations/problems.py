@@ -56,7 +56,7 @@ class Problems:
         self,
         code: str,
         message: str,
-        at: Node | Place,
+        at: Node | Place | Span,
         hint: str | Callable[[], str | None] | None = None,
         related: tuple[Related, ...] = (),
     ) -> None:
@@ -72,15 +72,9 @@ class Problems:
             code, message, span, self._snippet(span) or None, hint() if callable(hint) else hint, related
         )
 
-    def add_at(self, code: str, message: str, span: Span) -> None:
-        """Note a problem at a place that `span` gave."""
-        before, self.at = self.at, span if span.file != self.source.file else None
-        self.add(code, message, Place(span.line, span.column))
-        self.at = before
-
-    def span(self, at: Node | Place) -> Span:
+    def span(self, at: Node | Place | Span) -> Span:
         """The place of a node in this file, or that in a source file which is to blame for it."""
-        return self.at or Span(self.source.file, at.line, at.column)
+        return at if type(at) is Span else self.at or Span(self.source.file, at.line, at.column)
 
     def source_of(self, file: str) -> None:
         """Make the lines of a source file known, that places in this file name."""
@@ -88,9 +82,8 @@ class Problems:
             read_files.keep_source_lines(file, self._lines)
 
     def _snippet(self, span: Span) -> str:
-        if self.at is None:
-            return self.source.snippet(span.line, span.column)
-        lines = read_files.lines_of(span.file)
+        is_own = span.file == self.source.file and self.source.text
+        lines = self.source.lines if is_own else read_files.lines_of(span.file)
         return cut_line(lines[span.line - 1], span.column) if span.line <= len(lines) else ""
 
     def inside(self, node: Scalar, offset: int) -> Place:

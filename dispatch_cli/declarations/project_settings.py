@@ -23,7 +23,6 @@ from dispatch_cli.declarations.formats.format_types import (
     map_of,
     record,
 )
-from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.project import NO_BASE, TABLE, within
 from dispatch_cli.declarations.sections.suppressions import read_selectors
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, Source, SourceError, check_inside, read_plain
@@ -137,7 +136,7 @@ def read_project(
     for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
         problem = None if complaint is None else complaint(selector)
         if problem is not None and selector.span is not None:
-            problems.add("unknown-check", problem[0], Place(selector.span.line, selector.span.column), problem[1])
+            problems.add("unknown-check", problem[0], selector.span, problem[1])
     if problems:
         raise InputError(problems.problems)
     return settings

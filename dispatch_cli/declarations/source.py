@@ -17,7 +17,6 @@ from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
-from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.text.suggest import suggestion
 
 STDIN = "-"
@@ -68,10 +67,6 @@ class Source:
         """Line *number*, 1-based; empty when there is none."""
         return self.lines[number - 1] if number <= len(self.lines) else ""
 
-    def snippet(self, line: int, column: int) -> str:
-        """The part of a line that a problem at *column* shows."""
-        return cut_line(self.line(line), column)
-
 
 def place_behind(text: str) -> tuple[int, int]:
     """The line and the column, both 1-based, of what follows *text* at the start of a file."""
@@ -111,7 +106,7 @@ def read_bytes(file: str, limit: int | None = None, within: str | None = None) -
     check_inside(file, within)
     most = MAX_BYTES if limit is None else limit
     try:
-        data = sys.stdin.buffer.read(most + 1) if file == STDIN else _read_regular(file, most)
+        data = _read(file, most)
         budget = Budget(len(data))
         budget.bytes = min(budget.bytes, most)
         if data.startswith(_GZIP_MAGIC):
@@ -121,18 +116,13 @@ def read_bytes(file: str, limit: int | None = None, within: str | None = None) -
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
     except OverBudget as error:
         raise SourceError("too-large", error.message, error.hint) from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(file, error) from None
     return data, budget.size
 
 
 def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
     """Read *file* as it is, at most *limit* bytes. within: as for `read_bytes`. Errors: SourceError."""
     check_inside(file, within)
-    try:
-        data = _read_regular(file, limit)
-    except (OSError, ValueError) as error:
-        raise _unreadable(file, error) from None
+    data = _read(file, limit)
     if len(data) > limit:
         most = f"{limit >> 20} MiB" if limit >> 20 else f"{limit >> 10} KiB"
         raise SourceError("too-large", f"the file is larger than {most}")
@@ -154,10 +144,7 @@ def lines_inside(within: str | None, file: str) -> list[str]:
 
 def read_start(file: str, count: int) -> bytes:
     """The first bytes of *file*, at most *count*. Errors: SourceError."""
-    try:
-        return _read_regular(file, count - 1)
-    except (OSError, ValueError) as error:
-        raise _unreadable(file, error) from None
+    return _read(file, count - 1)
 
 
 def read_json(file: str, within: str | None = None) -> Any:
@@ -217,18 +204,23 @@ def check(file: str, within: str | None = None) -> None:
         raise _not_regular(file)
 
 
-def _read_regular(file: str, limit: int) -> bytes:
-    """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
+def _read(file: str, limit: int) -> bytes:
+    """Read standard input, or a regular file and nothing else: opening a pipe or a device can wait forever."""
     check(file)
-    read_files.note(file)
-    tree = paths.tree_of(file)
-    if tree is not None:
-        return tree.read(paths.inside(file), limit + 1)
-    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _not_regular(file)
-        return stream.read(limit + 1)
+    try:
+        if file == STDIN:
+            return sys.stdin.buffer.read(limit + 1)
+        read_files.note(file)
+        tree = paths.tree_of(file)
+        if tree is not None:
+            return tree.read(paths.inside(file), limit + 1)
+        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _not_regular(file)
+            return stream.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
 
 
 def _not_regular(file: str) -> SourceError:

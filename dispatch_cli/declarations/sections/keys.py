@@ -10,6 +10,7 @@ from dispatch_cli.declarations.formats.format_types import CATCH_ALL
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.text.glob import is_glob
 from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
@@ -25,14 +26,9 @@ class KeyReader:
     """
 
     def __init__(self, universe: Universe | None, constants: bool = False) -> None:
-        self._universe = universe
+        self.universe = universe
         self.constants = constants
         self._known: dict[str, tuple[str, ...]] = {}
-
-    @property
-    def universe(self) -> Universe | None:
-        """The universe whose keys are read; None where it is not known."""
-        return self._universe
 
     def pairs(
         self, problems: Problems, mapping: Node | None, *, catch_all: bool = False
@@ -85,7 +81,7 @@ class KeyReader:
         return key if self._is_constant(key) or self._check(problems, key, node) else None
 
     def _is_constant(self, key: str) -> bool:
-        return self._universe is not None and key in self._universe.runtime_parts
+        return self.universe is not None and key in self.universe.runtime_parts
 
     def slot_globs(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out.
@@ -95,10 +91,7 @@ class KeyReader:
         return tuple(
             key
             for key, place in self._parts(problems, node)
-            if any(sign in key for sign in "*?[")
-            or self._is_known(key)
-            or self._is_of_another_version(key)
-            or self._has_slot(problems, key, place)
+            if is_glob(key) or self._is_known(key) or self._has_slot(problems, key, place)
         )
 
     def _parts(self, problems: Problems, node: Scalar) -> Iterator[tuple[str, Place]]:
@@ -112,7 +105,7 @@ class KeyReader:
 
     def in_sets(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""
-        universe = self._universe
+        universe = self.universe
         runtime_keys: list[str] = []
         for key, place in self._parts(problems, node):
             if universe is not None and universe.is_alias(key):
@@ -130,7 +123,7 @@ class KeyReader:
 
     def device(self, problems: Problems, node: Scalar) -> str | None:
         """The backend key that a device or its key means, in any case; None, noting it, when it means none."""
-        text, universe = node.text, self._universe
+        text, universe = node.text, self.universe
         if universe is None:
             return text
         key = universe.devices.get(text.lower()) or universe.key_named(text)
@@ -143,19 +136,17 @@ class KeyReader:
 
     def _read(self, text: str) -> str:
         """The key that is written, which may have the name that was given to the backend at PrivateUse1."""
-        return text if self._universe is None else self._universe.key_written(text)
+        return text if self.universe is None else self.universe.key_written(text)
 
     def _is_known(self, key: str) -> bool:
-        return self._universe is None or self._universe.is_alias(key)
-
-    def _is_of_another_version(self, key: str) -> bool:
-        """True if the universe has no such slot, and an embedded one has it, or an alias key of that name."""
-        if self._universe is None or key in self._universe.slot:
-            return False
+        """True for an alias key, and for a key that only other universes have a slot for, or as an alias."""
+        universe = self.universe
+        if universe is None or key in universe.slot or universe.is_alias(key):
+            return True
         return any(key in other.slot or other.is_alias(key) for other in map(universes.load, universes.names()))
 
     def _has_slot(self, problems: Problems, key: str, at: Node | Place) -> bool:
-        universe = self._universe
+        universe = self.universe
         if universe is None or key in universe.slot:
             return True
         hint = suggestion(key, (*universe.slots, *universe.aliases))
@@ -165,13 +156,13 @@ class KeyReader:
         return False
 
     def _takes(self, key: str) -> bool:
-        universe = self._universe
+        universe = self.universe
         if universe is None or (self.constants and self._is_constant(key)):
             return True
         return key in universe.parseable and (key in universe.slot or key in universe.aliases) and key != UNDEFINED
 
     def _check(self, problems: Problems, key: str, at: Node | Place) -> bool:
-        universe = self._universe
+        universe = self.universe
         if universe is None or self._takes(key):
             return True
         if not key:

@@ -90,7 +90,7 @@ class LibraryOperator(NamedTuple):
                 f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
                 "namespace."
             )
-            self.context.problems.add_at(_CODE, message, span)
+            self.context.problems.add(_CODE, message, span)
             return
         kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
         kernel = kernel._replace(body=body, setup_body=setup)
