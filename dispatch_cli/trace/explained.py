@@ -13,16 +13,25 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.engine.table.registration import Refused
-from dispatch_cli.model.calls.call import Absent, CallEnd, CallError, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.calls.call import (
+    MAX_WRAPPERS,
+    Absent,
+    CallEnd,
+    CallError,
+    ContextKind,
+    TensorSpec,
+    Wrapper,
+    WrapperKind,
+)
 from dispatch_cli.model.calls.options import LAYOUT_NUMBERS, Options
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.universe import PRE_DISPATCH
-from dispatch_cli.trace.calls import GENERATOR
 from dispatch_cli.trace.recording import Recording
 
 _BASE = "torch"
 """PyTorch's name for the layer of functorch's stack that is no transform."""
+_GENERATOR = "generator"
 _MODE = "Mode"
 """Name of any mode for the engine: it gets the call, whatever it does with it."""
 
@@ -36,15 +45,20 @@ class Observed(NamedTuple):
 
 
 class NotObserved(ValueError):
-    """A signature has keys that the universe lacks; the message says which."""
+    """A signature that says nothing of a call of this PyTorch; the message says why."""
 
 
 def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
-    """Inputs of the engine for a signature. Errors: NotObserved."""
-    tensors = signature["tensors"]
-    thread = thread_of(signature, layout)
-    values = tuple(value_of(tensor, layout, thread) for tensor in tensors if tensor[1:] != [GENERATOR])
-    return Observed(values, thread, options_of(signature, layout))
+    """Inputs of the engine for a signature, in which there can be anything. Errors: NotObserved."""
+    try:
+        tensors = signature["tensors"]
+        thread = thread_of(signature, layout)
+        values = tuple(value_of(tensor, layout, thread) for tensor in tensors if tensor[1:] != [_GENERATOR])
+        return Observed(values, thread, options_of(signature, layout))
+    except NotObserved:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise NotObserved("its line in the recording is not one that the recorder writes") from None
 
 
 def keys_of(raw: int, layout: KeyLayout) -> DispatchKeySet:
@@ -54,24 +68,27 @@ def keys_of(raw: int, layout: KeyLayout) -> DispatchKeySet:
     return DispatchKeySet(layout, raw)
 
 
-def value_of(data: list[Any], layout: KeyLayout, thread: Thread) -> Value:
+def value_of(data: list[Any], layout: KeyLayout, thread: Thread, wrappers: int = 0) -> Value:
     """A tensor, with what it wraps. Errors: NotObserved.
 
-    What a ``jvp`` has wrapped may have a tangent; whether it has is not recorded.
+    What a ``jvp`` has wrapped may have a tangent; whether it has is not recorded. wrappers: those around it.
     """
+    if wrappers > MAX_WRAPPERS:
+        raise NotObserved(f"a tensor has more than {MAX_WRAPPERS} wrappers")
     keyset = keys_of(data[0], layout)
     if data[1:] in ([Absent.NONE.value], [Absent.UNDEFINED.value]):
         return Value(keyset, data[1], TensorSpec(absent=Absent(data[1])))
     if len(data) == 1:
         return Value(keyset, str(keyset), None)
     _, kind, level, inner = data
+    level = None if level is None else int(level)
     is_of_jvp = level is not None and any(row.level == level and row.kind is ContextKind.JVP for row in thread.layers)
     return Value(
         keyset,
         str(keyset),
         None,
         Wrapper(WrapperKind(kind), level),
-        value_of(inner, layout, thread),
+        value_of(inner, layout, thread, wrappers + 1),
         has_tangent=is_of_jvp,
     )
 
@@ -79,9 +96,9 @@ def value_of(data: list[Any], layout: KeyLayout, thread: Thread) -> Value:
 def options_of(signature: Mapping[str, Any], layout: KeyLayout) -> Options:
     """The options that count for dispatch. Errors: NotObserved."""
     number, dtype = signature.get("layout"), signature.get("dtype")
-    generator = next((tensor for tensor in signature["tensors"] if tensor[1:] == [GENERATOR]), None)
+    generator = next((tensor for tensor in signature["tensors"] if tensor[1:] == [_GENERATOR]), None)
     return Options(
-        signature.get("device"),
+        _text(signature.get("device")),
         None if number is None or number >= len(LAYOUT_NUMBERS) else LAYOUT_NUMBERS[number].value,
         None if dtype is None or dtype >= len(DTYPES) else DTYPES[dtype],
         None if generator is None else _device_of(keys_of(generator[0], layout)),
@@ -96,13 +113,15 @@ def _device_of(keyset: DispatchKeySet) -> str:
 
 def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
     """The state of the thread. Errors: NotObserved."""
-    inference = signature.get("inference", False)
+    inference = bool(signature.get("inference", False))
     layers = tuple(
-        Layer(ContextKind(kind), level, inference, saved=None if saved is None else _local_keys(saved, layout))
+        Layer(ContextKind(kind), int(level), inference, saved=None if saved is None else _local_keys(saved, layout))
         for kind, level, saved in signature.get("layers", ())
         if kind != _BASE
     )
-    modes = tuple(Mode(_MODE, None, at) for at in range(len(signature.get("modes", ()))))
+    if len(layers) > MAX_WRAPPERS:
+        raise NotObserved(f"there are more than {MAX_WRAPPERS} transforms")
+    modes = tuple(Mode(_MODE, None, at) for at in range(len(texts_of(signature, "modes"))))
     keys = _local_keys(signature["keys"], layout)
     # PyTorch includes PreDispatch with the first mode on its stack, and removes it with the last one.
     pre_dispatch = (Mode(_MODE, None, 0),) if keys.included.has(PRE_DISPATCH) else ()
@@ -111,18 +130,28 @@ def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
         inference,
         modes,
         layers,
-        signature.get("python_dispatcher", False),
+        bool(signature.get("python_dispatcher", False)),
         snapshot=True,  # not seen; where PyTorch insists on it, it has been made
         pre_dispatch_modes=pre_dispatch,
-        gradients=signature.get("grad_mode", True),
+        gradients=bool(signature.get("grad_mode", True)),
     )
 
 
 def mode_names(signature: Mapping[str, Any]) -> list[str]:
     """The classes of the active modes, the one that gets a call first at the end."""
-    modes = signature.get("modes", ())
+    modes = [mode or "" for mode in texts_of(signature, "modes")]
     own = [name for name in modes if name not in INFRA_MODES]
     return [*sorted((name for name in modes if name in INFRA_MODES), key=INFRA_MODES.index), *own]
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def texts_of(signature: Mapping[str, Any], name: str) -> tuple[str | None, ...]:
+    """The texts of a list in a signature."""
+    values = signature.get(name)
+    return tuple(map(_text, values)) if isinstance(values, list) else ()
 
 
 def _local_keys(data: list[int], layout: KeyLayout) -> LocalKeys:
@@ -229,9 +258,9 @@ class Explainer:
             None,
             values,
             thread,
-            tuple(signature.get("devices", ())),
-            tuple(signature.get("requires_grad", ())),
-            tuple(signature.get("subclasses", ())),
+            texts_of(signature, "devices"),
+            tuple(text == "True" for text in texts_of(signature, "requires_grad")),
+            texts_of(signature, "subclasses"),
         )
 
     def _simulator(self, number: int, name: OperatorName, options: Options) -> CallSimulator:
@@ -252,5 +281,5 @@ def _may_reach(hops: Iterable[Hop]) -> Iterator[str]:
 def _named(handler: Handler, signature: dict[str, Any]) -> Handler:
     """A handler with the name that was recorded."""
     is_mode, position = handler.kind is HandlerKind.MODE, handler.position - 1
-    names = mode_names(signature)[-1:] if is_mode else signature.get("subclasses", ())[position : position + 1]
+    names = mode_names(signature)[-1:] if is_mode else texts_of(signature, "subclasses")[position : position + 1]
     return handler._replace(name=names[0] or "" if names else "")

@@ -23,7 +23,6 @@ from dispatch_cli.trace.calls import (
     RETURNED,
     OtherSlots,
     RecordedCalls,
-    check_signature,
 )
 
 VERSION = 1
@@ -100,9 +99,10 @@ class RecordingEnd(NamedTuple):
 class Recording:
     """A recording, as far as it goes.
 
-    signatures: each call without its time, as it is written. other_slots: those of operators, by their number. nodes:
-    the innermost call that made each node of autograd, by its thread and the number of the node in it. kernels: those
-    that were seen to run, by call: the first one, and those that each redispatches to.
+    signatures: each call without its time, as it is written; `explained.observed` reads it. other_slots: those of
+    operators, by their number. nodes: the innermost call that made each node of autograd, by its thread and the number
+    of the node in it. kernels: those that were seen to run, by call: the first one, and those that each redispatches
+    to.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before.
     more: calls that were not read, because there are too many.
     """
@@ -271,8 +271,7 @@ class _RecordingReader:
         self._open.append([])
 
     def _signature(self, value: list[Any]) -> None:
-        check_signature(value[2])
-        _index(value[2]["operator"], self._of.operators, "an operator")
+        _index(value[2].get("operator"), self._of.operators, "an operator")
         _add(value, self._of.signatures, value[2])
 
     def _other_slots(self, value: list[Any]) -> None:

@@ -20,6 +20,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import Universe
+from dispatch_cli.trace.explained import texts_of
 from dispatch_cli.trace.recording import Recording
 
 PROGRAM = "the recorded program"
@@ -97,7 +98,8 @@ def _with_backend(universe: Universe, recording: Recording) -> Universe:
     """The universe with the name that the program gave the backend at PrivateUse1: a device that PyTorch has not."""
     named: set[str] = set()
     for entry in recording.signatures:
-        named.update(device.partition(":")[0] for device in (entry.get("device"), *entry.get("devices", ())) if device)
+        devices = [str(entry.get("device") or ""), *texts_of(entry, "devices")]
+        named.update(device.partition(":")[0] for device in devices if device)
     names = named - {*universe.devices}
     if len(names) == 1:
         with suppress(ValueError):  # of a recording that a program did not make

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.calls import NONE, RAISED, RETURNED
 from dispatch_cli.trace.recording import Recording, is_recording, read
-from tests.trace.support import Writer, every, signature
+from tests.capture.support import mutations
+from tests.cli.support import call
+from tests.trace.support import PLAIN, Writer, every, raw, signature
 
 REAL = Path(__file__).parent / "recordings" / "train.trace"
 """A training step that was recorded on PyTorch 2.13."""
@@ -78,9 +81,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a time of long ago": (["c", 0, 0, 0, -1, -5, -1, -1], "a time must be a number from 0"),
     "too short": (["c", 0], "or has too little"),
     "an end of nothing": (["e", 0, 5, False], "where none is open"),
-    "a wrapper that is none": (["s", 1, {**signature(), "tensors": [[1, "wrapped", 1, [1]]]}], "tensors[0]"),
-    "keys of 65 bits": (["s", 1, {**signature(), "keys": [1 << 64, 0]}], "keys[0]"),
-    "a signature of nothing": (["s", 1, {}], "operator is missing"),
+    "a signature of nothing": (["s", 1, {}], "an operator must be the number of an entry"),
     "a kernel without a key set": (["k", 0, "CPU", "CPU", False], "[3] must be a number"),
     "a state that is none": (["state", 5], "[1] must be an object"),
     "an end that is none": (["end", {"dropped": "many"}], "dropped must be a number"),
@@ -98,6 +99,34 @@ def test_a_wrong_line_is_named(what: str, tmp_path: Path) -> None:
     assert message in problem.message
     assert (problem.span.line, problem.code) == (writer.lines.index(line) + 1, "bad-recording")
     assert problem.hint is not None
+
+
+def test_a_signature_that_is_none_says_nothing(tmp_path: Path) -> None:
+    """Whatever is left out or put in the place of something else."""
+    wrapped = [raw((*PLAIN, "FuncTorchBatched")), "batched", 1, [raw(PLAIN)]]
+    options = {"device": "cpu", "layout": 0, "dtype": 6, "modes": ["FakeTensorMode", "Mine"], "subclasses": ["A"]}
+    layers = [["vmap", 1, None], ["grad", 2, [0, 0]]]
+    whole = {**signature(), "tensors": [wrapped, [0, "none"], [1, "generator"]], "layers": layers, **options}
+    deep: Any = [raw(PLAIN)]
+    for _ in range(200):
+        deep = [raw(PLAIN), "batched", 1, deep]
+    changed = [json.dumps(data) for _, data in mutations(whole)]
+    changed += [json.dumps({**whole, "tensors": [deep]}), json.dumps({**whole, "layers": layers * 100})]
+    problems: Counter[str | None] = Counter()
+    file = tmp_path / "r.trace"
+    for number, text in enumerate(changed):
+        writer = Writer()
+        writer.call("aten::sin")
+        writer.add("s", 1, json.loads(text))
+        writer.add("c", 1, 0, 0, -1, 50, -1, -1)
+        writer.add("e", 0, 55, False)
+        file.write_text(writer.text(), encoding="utf-8")
+        result = call("trace", str(file), "--format", "json", *(["--explain", "1"] if number % 2 else []))
+        assert result.code in (0, 2), result.err[-500:]
+        if not number % 2 and not result.code:
+            problems[json.loads(result.out)["threads"][0]["rows"][-1]["path"]["problem"]] += 1
+    assert problems[None] > 20
+    assert problems["its line in the recording is not one that the recorder writes"] > 20
 
 
 BROKEN = {
