@@ -13,8 +13,8 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.universe import AUTOGRAD, BATCHED_KEYS, Universe, autocast_backend
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
+from dispatch_cli.trace.recording import NONE
 
 
 class CallFact(Enum):

@@ -11,9 +11,8 @@ from dispatch_cli.engine.call.errors import raised_by_kernel
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import CallEnd, EndKind
-from dispatch_cli.trace.calls import NONE, RAISED
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.recording import Ran
+from dispatch_cli.trace.recording import NONE, RAISED, Ran
 
 _ENDS_ITSELF = End(EndKind.KERNEL)
 

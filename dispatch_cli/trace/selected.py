@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import CallFact, casts_of, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
-from dispatch_cli.trace.recording import PythonPlace, Recording
+from dispatch_cli.trace.recording import NONE, PythonPlace, Recording
 
 
 class PythonLine(NamedTuple):

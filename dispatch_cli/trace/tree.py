@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.trace.calls import NONE
+from dispatch_cli.trace.recording import NONE
 
 GROUP = -1
 """The kind of a repeated group of calls, which is no call itself."""

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.trace.calls import NONE
-from dispatch_cli.trace.recording import read
+from dispatch_cli.trace.recording import NONE, read
 from tests.trace.recorded import LIVE_PROGRAMS, run
 
 PROGRAM = LIVE_PROGRAMS["backward calls"]["program.py"]

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.trace.calls import NONE, RAISED, RETURNED
-from dispatch_cli.trace.recording import Recording, is_recording, read
+from dispatch_cli.trace.recording import NONE, RAISED, RETURNED, Recording, is_recording, read
 from tests.capture.support import mutations
 from tests.cli.support import call
 from tests.trace.support import PLAIN, Writer, every, raw, signature

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli.answers.trace.view import registered_at
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explainer
-from dispatch_cli.trace.recording import read
+from dispatch_cli.trace.recording import NONE, read
 from dispatch_cli.trace.state import state_of
 from tests import in_pytorch
 from tests.capture.support import torch_python

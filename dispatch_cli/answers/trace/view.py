@@ -12,11 +12,10 @@ from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.debug_text import registered_place, source_file
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.facts import FallbackKind, fallbacks
 from dispatch_cli.trace.happened import Happened, has_kernel, is_seen
-from dispatch_cli.trace.recording import Recording
+from dispatch_cli.trace.recording import NONE, Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
 from dispatch_cli.trace.state import RegistrationsKnown
 

@@ -11,10 +11,9 @@ from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, META
-from dispatch_cli.trace.calls import NONE
 from dispatch_cli.trace.explained import Explained
 from dispatch_cli.trace.facts import FallbackKind, autocast_hop, fallbacks, gradient_loss
-from dispatch_cli.trace.recording import PythonPlace
+from dispatch_cli.trace.recording import NONE, PythonPlace
 from dispatch_cli.trace.selected import Selected
 
 MAX_PLACES = 5
