@@ -76,9 +76,7 @@ class Happened:
         self._recording = explainer.recording
         self._first_again: array[int] | None = None
         self._numbers: dict[object, int] = {}
-        self._misses: dict[int, bool] = {}
-        self._others: list[Explained] = []
-        self._differences: list[Difference | None] = []
+        self._happened: list[tuple[Explained, Difference | None]] = []
 
     def ended_as(self, call: int) -> CallEnd:
         """End of a call."""
@@ -88,36 +86,19 @@ class Happened:
         return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
 
     def number_of(self, call: int) -> int:
-        """A number for what happened in a call: that of its signature, where it is as predicted."""
-        signature, ended = self._recording.calls.signature[call], self.ended_as(call)
-        returned = ended is CallEnd.RETURNED
-        ran = tuple(self._recording.kernels.get(call, ()))
-        again = self.again(call)
-        inside = NONE if again == NONE else self._recording.calls.signature[again]
-        made_by = None if inside == NONE else self._calls_again_at(signature, inside)
-        is_wrong = returned and made_by is None and self._misses_a_kernel(signature)
-        if returned and not ran and not is_wrong and made_by is None:
-            return signature
-        look = (signature, inside, ran, is_wrong, ended)
+        """A number for what happened in a call."""
+        signatures, again = self._recording.calls.signature, self.again(call)
+        inside = NONE if again == NONE else signatures[again]
+        look = (signatures[call], inside, tuple(self._recording.kernels.get(call, ())), self.ended_as(call))
         number = self._numbers.get(look)
         if number is None:
-            number = self._numbers[look] = len(self._recording.signatures) + len(self._others)
-            explained = self._explainer.of_signature(signature)
-            differs = difference(explained, ran, inside != NONE)
-            if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
-                differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
-            self._differences.append(differs)
-            if made_by is not None and (differs is not None or not ran):
-                observed = self._with_call_inside(explained, made_by, inside)
-            else:
-                observed = self._observed(explained, ran, is_wrong, differs)
-            self._others.append(observed if returned else self._stopped(observed, ran, ended, inside != NONE))
+            number = self._numbers[look] = len(self._happened)
+            self._happened.append(self._of(*look))
         return number
 
     def of_number(self, number: int) -> Explained:
         """Explanation of the calls with that number."""
-        own = number - len(self._recording.signatures)
-        return self._explainer.of_signature(number) if own < 0 else self._others[own]
+        return self._happened[number][0]
 
     def of_call(self, call: int) -> Explained:
         """Explanation of a call."""
@@ -125,8 +106,7 @@ class Happened:
 
     def difference(self, call: int) -> Difference | None:
         """Difference of the kernels that were observed from those that are predicted."""
-        own = self.number_of(call) - len(self._recording.signatures)
-        return None if own < 0 else self._differences[own]
+        return self._happened[self.number_of(call)][1]
 
     def again(self, call: int) -> int:
         """The first call right inside of a call that is of the same operator; `NONE` where there is none."""
@@ -140,21 +120,29 @@ class Happened:
                     first_again[parent] = number
         return self._first_again[call]
 
-    def _misses_a_kernel(self, signature: int) -> bool:
-        """True if it is predicted that a kernel goes on to one that is missing, so that the call raises."""
-        misses = self._misses.get(signature)
-        if misses is None:
-            hops, end = self._explainer.of_signature(signature).hops, self._explainer.of_signature(signature).end
-            fails = end is not None and end.kind is EndKind.ERROR and len(hops) > 1
-            misses = self._misses[signature] = fails and is_seen(hops[-2]) and not is_seen(hops[-1])
-        return misses
+    def _of(
+        self, signature: int, inside: int, ran: Sequence[Ran], ended: CallEnd
+    ) -> tuple[Explained, Difference | None]:
+        """Explanation of such calls. inside: the signature of a call of the operator right inside; `NONE` without."""
+        explained = self._explainer.of_signature(signature)
+        returned = ended is CallEnd.RETURNED
+        made_by = None if inside == NONE else self._calls_again_at(explained, inside)
+        is_wrong = returned and made_by is None and _misses_a_kernel(explained)
+        differs = difference(explained, ran, inside != NONE)
+        if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
+            differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
+        if made_by is not None and (differs is not None or not ran):
+            observed = self._with_call_inside(explained, made_by, inside)
+        else:
+            observed = self._observed(explained, ran, is_wrong, differs)
+        return observed if returned else self._stopped(observed, ran, ended, inside != NONE), differs
 
-    def _calls_again_at(self, signature: int, inside: int) -> int | None:
+    def _calls_again_at(self, explained: Explained, inside: int) -> int | None:
         """Position of the kernel that made the call inside, and is predicted to redispatch; None where none does.
 
         The call inside begins with the kernel that is predicted after it. inside: its signature.
         """
-        hops = self._explainer.of_signature(signature).own_hops
+        hops = explained.own_hops
         first = self._explainer.of_signature(inside).hops
         slot = first[0].slot if first else None
         for at, (hop, following) in enumerate(pairwise(hops)):
@@ -234,6 +222,13 @@ class Happened:
         if not seen:
             hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
         return explained._replace(call=explained.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
+
+
+def _misses_a_kernel(explained: Explained) -> bool:
+    """True if it is predicted that a kernel goes on to one that is missing, so that the call raises."""
+    hops, end = explained.hops, explained.end
+    fails = end is not None and end.kind is EndKind.ERROR and len(hops) > 1
+    return fails and is_seen(hops[-2]) and not is_seen(hops[-1])
 
 
 def _known(hops: Sequence[Hop], seen: Sequence[Ran]) -> int:
