@@ -13,11 +13,15 @@ from dispatch_cli.declarations.tree import Node, Scalar, is_nothing, kind_of
 from dispatch_cli.extract.kinds import BACKEND_KEYS
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
-from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, EntryProblem, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
+from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import FewSuggestions
 
+_NOWHERE = Span("", 1, 1)
+"""Place of operators that no file of the run has."""
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "
     "native_functions.yaml"
@@ -49,7 +53,7 @@ def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
         name = text.removeprefix("aten::")
         if name != text:
             try:
-                functions.append(NativeFunction("aten", reader.read(name), Point(1, 1)))
+                functions.append(NativeFunction("aten", reader.read(name), _NOWHERE))
             except ValueError:
                 continue  # an operator that torchgen does not know
     return known_operators(functions, group(functions)[0]) if functions else None
@@ -62,10 +66,11 @@ class BackendYaml:
     for which PyTorch itself has generated kernels) is not looked for.
     """
 
-    def __init__(self, root: tree.Mapping, known: KnownOperators | None) -> None:
+    def __init__(self, file: str, root: tree.Mapping, known: KnownOperators | None) -> None:
+        self._file = file
         self._fields = {key.text: (key, value) for key, value in root.pairs}
         self._known = known
-        self.problems: list[EntryProblem] = []
+        self.problems: list[NotUnderstood] = []
         self._suggestions = FewSuggestions()
         for name, (field, _) in self._fields.items():
             if name not in BACKEND_KEYS:
@@ -137,17 +142,17 @@ class BackendYaml:
         self._problem(self._fields["backend"][0], self._backend or "", f"{key} is not a dispatch key of a backend")
         return None
 
-    def _operators(self, items: Iterable[Scalar]) -> dict[str, Point]:
-        places: dict[str, Point] = {}
+    def _operators(self, items: Iterable[Scalar]) -> dict[str, Span]:
+        places: dict[str, Span] = {}
         for item in items:
             if self._known is None or item.text in self._known.by_name:
-                places[item.text] = Point(item.line, item.column)
+                places[item.text] = Span(self._file, item.line, item.column)
             else:
                 hint = self._suggestions.suggest(item.text, self._known.by_name)
                 self._problem(item, item.text, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
         return places
 
-    def _of_key(self, key: str, listed: Mapping[str, Point]) -> Iterator[GeneratedKernel]:
+    def _of_key(self, key: str, listed: Mapping[str, Span]) -> Iterator[GeneratedKernel]:
         class_name = self._class_name or f"{key}NativeFunctions"
         for name, at in listed.items():
             function = _unknown(name, at) if self._known is None else self._known.by_name[name]
@@ -160,11 +165,11 @@ class BackendYaml:
                 yield from _wrappers(key, function, self._known.forms.get(name), listed, at)
 
     def _problem(self, node: Node, text: str, why: str) -> None:
-        self.problems.append(EntryProblem(Point(node.line, node.column), text, why))
+        self.problems.append(NotUnderstood(Span(self._file, node.line, node.column), text, why))
 
 
 def _wrappers(
-    key: str, function: NativeFunction, forms: Forms | None, listed: Mapping[str, Point], at: Point
+    key: str, function: NativeFunction, forms: Forms | None, listed: Mapping[str, Span], at: Span
 ) -> Iterator[GeneratedKernel]:
     """The in-place and out forms that are made of a functional one (``gets_generated_out_inplace_wrapper``)."""
     if forms is None or not is_complete(forms) or forms[SchemaKind.FUNCTIONAL] is not function:
@@ -175,7 +180,7 @@ def _wrappers(
             yield GeneratedKernel(key, form, name, at)
 
 
-def _unknown(name: str, at: Point) -> NativeFunction:
+def _unknown(name: str, at: Span) -> NativeFunction:
     try:
         parts = parse_native_name(name)
     except ValueError:

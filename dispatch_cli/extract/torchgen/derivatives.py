@@ -12,8 +12,10 @@ from typing import NamedTuple
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.grouping import ViewGroup
-from dispatch_cli.extract.torchgen.native_function import EntryProblem, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.schema import SchemaKind
+from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
 
 DEFAULT = "Default"
 _NOT_FORMULAS = frozenset({"name", "output_differentiability", "dispatch"})
@@ -23,7 +25,7 @@ _NON_DIFFERENTIABLE = "non_differentiable"
 class DerivativeKeys(NamedTuple):
     """Keys of an entry. places: by key, the place in the file. differentiable: it has a formula for an argument."""
 
-    places: dict[str, Point]
+    places: dict[str, Span]
     differentiable: bool
 
 
@@ -34,9 +36,10 @@ class Derivatives:
     """
 
     def __init__(
-        self, entries: Iterable[Node], functions: Sequence[NativeFunction], views: Sequence[ViewGroup]
+        self, file: str, entries: Iterable[Node], functions: Sequence[NativeFunction], views: Sequence[ViewGroup]
     ) -> None:
-        self.problems: list[EntryProblem] = []
+        self._file = file
+        self.problems: list[NotUnderstood] = []
         self._by_schema: dict[str, NativeFunction] = {}
         self._by_signature: dict[str, list[NativeFunction]] = {}
         for function in functions:
@@ -72,12 +75,12 @@ class Derivatives:
         if name is None or not isinstance(name[1], Scalar):
             self._problem(entry, "", "an entry of derivatives.yaml is a mapping with name: and a schema")
             return
-        at = Point(name[0].line, name[0].column)
+        at = self._at(name[0])
         function = self._function(name[1])
         if function is None:
             return
         formulas = fields["dispatch"][1] if "dispatch" in fields else None
-        places: dict[str, Point] = {}
+        places: dict[str, Span] = {}
         arguments = {argument.name for argument in function.schema.arguments}
         if formulas is None:
             places[DEFAULT] = at
@@ -88,7 +91,7 @@ class Derivatives:
                 if key.text != DEFAULT and key.text not in keys.AUTOGRAD:
                     self._problem(key, key.text, f"{key.text} is not a key of autograd that torchgen knows")
                     continue
-                places[key.text] = Point(key.line, key.column)
+                places[key.text] = self._at(key)
                 inner = {node.text: (node, text) for node, text in value.pairs} if isinstance(value, Mapping) else {}
                 differentiable |= self._is_differentiable(inner, arguments)
         else:
@@ -128,4 +131,7 @@ class Derivatives:
                 self._found.setdefault(str(copy.schema), (copy, derivative_keys))
 
     def _problem(self, node: Node, text: str, why: str) -> None:
-        self.problems.append(EntryProblem(Point(node.line, node.column), text, why))
+        self.problems.append(NotUnderstood(self._at(node), text, why))
+
+    def _at(self, node: Node) -> Span:
+        return Span(self._file, node.line, node.column)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaReader
+from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
 
 _SINGLE_IMPLICIT = (
     frozenset({keys.IMPLICIT}),
@@ -32,26 +34,11 @@ _UNKNOWN_FIELD = "torchgen does not know a field"
 TRUE, FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 
 
-class Point(NamedTuple):
-    """A line and a column, both 1-based."""
-
-    line: int
-    column: int
-
-
-class EntryProblem(NamedTuple):
-    """An entry in a file of torchgen that is not understood. text: as the source has it. why: a sentence."""
-
-    at: Point
-    text: str
-    why: str
-
-
 class NativeKernel(NamedTuple):
     """The kernel at one key, and where the key is written."""
 
     name: str
-    at: Point
+    at: Span
 
 
 class NativeFunction:
@@ -62,7 +49,7 @@ class NativeFunction:
     kernels of backends.
     """
 
-    def __init__(self, namespace: str, schema: NativeSchema, at: Point) -> None:
+    def __init__(self, namespace: str, schema: NativeSchema, at: Span) -> None:
         self.namespace = namespace
         self.schema = schema
         self.name = str(schema.name)
@@ -110,11 +97,12 @@ class FunctionReader:
     keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: str) -> None:
+        self._file = file
         self._schemas = SchemaReader()
         self.keys: set[str] = set()
         self.bare: list[Scalar] = []
-        self.problems: list[EntryProblem] = []
+        self.problems: list[NotUnderstood] = []
 
     def finish(self) -> None:
         """Note, once for all entries, that those of another dialect name functions without their schemas."""
@@ -158,10 +146,10 @@ class FunctionReader:
         except ValueError as error:
             self._problem(func[1], f"torchgen does not take this schema: {error}")
             return None
-        return NativeFunction(namespace if colons else "aten", schema, Point(func[0].line, func[0].column))
+        return NativeFunction(namespace if colons else "aten", schema, self._at(func[0]))
 
     def _field(self, function: NativeFunction, name: str, key: Scalar, value: Node) -> None:
-        at = Point(key.line, key.column)
+        at = self._at(key)
         if name == "dispatch":
             self._dispatch(function, value)
         elif name == "structured":
@@ -195,13 +183,13 @@ class FunctionReader:
             offset = 0
             for part in key.text.split(","):
                 name = part.strip()
-                at = Point(key.line, key.column + offset + len(part) - len(part.lstrip()))
+                at = Span(self._file, key.line, key.column + offset + len(part) - len(part.lstrip()))
                 self.keys.add(name)
                 if name not in keys.KNOWN:
                     why = f"torchgen generates no kernels for the dispatch key {name}"
-                    self.problems.append(EntryProblem(at, f"{name}: {kernel.text}", why))
+                    self.problems.append(NotUnderstood(at, f"{name}: {kernel.text}", why))
                 elif name in function.dispatch:
-                    self.problems.append(EntryProblem(at, key.text, f"{name} is written twice in dispatch:"))
+                    self.problems.append(NotUnderstood(at, key.text, f"{name} is written twice in dispatch:"))
                 else:
                     function.dispatch[name] = NativeKernel(kernel.text, at)
                 offset += len(part) + 1
@@ -220,4 +208,7 @@ class FunctionReader:
 
     def _problem(self, node: Node, why: str) -> None:
         text = node.text if isinstance(node, Scalar) else ""
-        self.problems.append(EntryProblem(Point(node.line, node.column), text, why))
+        self.problems.append(NotUnderstood(self._at(node), text, why))
+
+    def _at(self, node: Node) -> Span:
+        return Span(self._file, node.line, node.column)

@@ -15,8 +15,10 @@ from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
-from dispatch_cli.extract.torchgen.native_function import EntryProblem, FunctionReader, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_function import FunctionReader, NativeFunction
 from dispatch_cli.extract.torchgen.schema import SchemaKind
+from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
 
 # Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are
 # here: a name that a version does not treat specially is not one of its operators.
@@ -66,13 +68,12 @@ NOT_FUNCTIONALIZED = _words(
 
 
 class GeneratedKernel(NamedTuple):
-    """A kernel that torchgen registers. In ``derivatives.yaml`` where *derivative*, else in the function's file."""
+    """A kernel that torchgen registers."""
 
     key: str
     function: NativeFunction
     kernel: str
-    at: Point
-    derivative: bool = False
+    at: Span
 
 
 def backend_kernels(forms: Forms) -> Iterator[GeneratedKernel]:
@@ -144,7 +145,7 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
         for key, at in derivative_keys.places.items():
             name = AUTOGRAD if key == DEFAULT else key
             suffix = "" if key == DEFAULT else f"_{key}"
-            yield GeneratedKernel(name, function, f"VariableType::{wrapper}{suffix}", at, derivative=True)
+            yield GeneratedKernel(name, function, f"VariableType::{wrapper}{suffix}", at)
     writes = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and bool(schema.returns)
     if writes or schema.name.base in RETURNS_VIEWS:
         yield GeneratedKernel(INPLACE_OR_VIEW, function, f"ADInplaceOrView::{wrapper}", function.at)
@@ -236,47 +237,44 @@ class NativeFunctions(NamedTuple):
     views: list[ViewGroup]
     rules: VersionRules
     outside: bool
-    problems: list[EntryProblem]
+    problems: list[NotUnderstood]
     bare: list[Scalar]
 
 
-def read_native_functions(entries: Iterable[Node], has_own_name: bool = True) -> NativeFunctions:
-    """Read the entries of a file; the parts that cannot be read are left out and named as problems.
-
-    has_own_name: the file is called ``native_functions.yaml``.
-    """
-    reader = FunctionReader()
+def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions:
+    """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
+    reader = FunctionReader(file)
     functions = [function for entry in entries if (function := reader.read(entry)) is not None]
     reader.finish()
     functions = _each_once(functions, reader.problems)
     groups, twice = group(functions)
     for function in twice:
         why = f"{function.name} is a second {function.schema.kind.value} form of the same function"
-        reader.problems.append(EntryProblem(function.at, function.name, why))
+        reader.problems.append(NotUnderstood(function.at, function.name, why))
     rules = version_rules({function.name for function in functions})
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
-    outside = all(map(keys.is_outside, reader.keys)) if reader.keys else not has_own_name
+    outside = all(map(keys.is_outside, reader.keys)) if reader.keys else not file.endswith("native_functions.yaml")
     return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
 
 
-def _each_once(functions: Iterable[NativeFunction], problems: list[EntryProblem]) -> list[NativeFunction]:
+def _each_once(functions: Iterable[NativeFunction], problems: list[NotUnderstood]) -> list[NativeFunction]:
     known: dict[str, NativeFunction] = {}
     for function in functions:
         name = f"{function.namespace}::{function.name}"
         if known.setdefault(name, function) is not function:
-            problems.append(EntryProblem(function.at, function.name, f"{name} is defined twice in this file"))
+            problems.append(NotUnderstood(function.at, function.name, f"{name} is defined twice in this file"))
     return list(known.values())
 
 
-def _check_delegates(functions: Iterable[NativeFunction], problems: list[EntryProblem]) -> None:
+def _check_delegates(functions: Iterable[NativeFunction], problems: list[NotUnderstood]) -> None:
     by_name = {function.name: function for function in functions}
     for function in by_name.values():
         if function.delegate is not None:
             target = by_name.get(function.delegate)
             if target is None or not target.structured:
                 why = f"{function.delegate} is not a structured function of this file"
-                problems.append(EntryProblem(function.structured_at, function.delegate, why))
+                problems.append(NotUnderstood(function.structured_at, function.delegate, why))
 
 
 def definitions(read: NativeFunctions) -> list[NativeFunction]:

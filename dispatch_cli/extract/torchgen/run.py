@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
 
 from dispatch_cli.declarations import tree, yaml_reader
 from dispatch_cli.declarations.problems import Problems
@@ -19,11 +18,10 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
     operators_of_schemas,
 )
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
-from dispatch_cli.extract.torchgen.native_function import EntryProblem, NativeFunction, Point
+from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import (
     ATEN,
     GeneratedKernel,
-    NativeFunctions,
     definitions,
     kernels,
     read_native_functions,
@@ -80,7 +78,7 @@ def read_yaml(sources: Sources, name: str, is_list: bool) -> tuple[Node | None, 
 
 
 def definition_items(
-    functions: Iterable[NativeFunction], tags_forms: bool, file: str, when: tuple[Condition, ...]
+    functions: Iterable[NativeFunction], tags_forms: bool, when: tuple[Condition, ...]
 ) -> Iterator[Extracted]:
     """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str.
 
@@ -91,14 +89,14 @@ def definition_items(
         by_namespace.setdefault(function.namespace, []).append(function)
     for namespace, members in by_namespace.items():
         kind = LibraryKind.FRAGMENT if namespace in _FRAGMENTS else LibraryKind.DEF
-        block = ExtractedBlock(kind, namespace, None, _span(file, members[0].at), when)
+        block = ExtractedBlock(kind, namespace, None, members[0].at, when)
         yield block
         for function in members:
             name = f"{namespace}::{function.name}"
             tags = _tags(function, tags_forms)
             head, parenthesis, rest = str(function.schema).partition("(")
             schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
-            yield ExtractedDefinition(block, name, schema, _span(file, function.at), tags=tags)
+            yield ExtractedDefinition(block, name, schema, function.at, tags=tags)
 
 
 def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
@@ -112,13 +110,9 @@ def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
 
 
 def kernel_items(
-    kernels: Iterable[GeneratedKernel],
-    file: str,
-    derivatives: str,
-    backends: Collection[str] | None,
-    when: tuple[Condition, ...],
+    kernels: Iterable[GeneratedKernel], backends: Collection[str] | None, when: tuple[Condition, ...]
 ) -> Iterator[Extracted]:
-    """The blocks with kernels. file, derivatives: where the two kinds of places are.
+    """The blocks with kernels.
 
     backends: those of the build; None where they are not known, so that kernels of most backends are conditional.
     """
@@ -133,24 +127,10 @@ def kernel_items(
                 condition = (Atom(f"codegen backend {backend}"),)
             elif backend not in backends:
                 continue
-        first = members[0]
-        at = _span(derivatives if first.derivative else file, first.at)
-        block = ExtractedBlock(LibraryKind.IMPL, namespace, key, at, (*when, *condition))
-        yield from chain((block,), _of_block(block, members, file, derivatives))
-
-
-def _of_block(
-    block: ExtractedBlock, members: Iterable[GeneratedKernel], file: str, derivatives: str
-) -> Iterator[Extracted]:
-    prefix = f"{block.namespace}::"
-    key = block.dispatch_key
-    for kernel in members:
-        at = Span(derivatives if kernel.derivative else file, kernel.at.line, kernel.at.column)
-        yield ExtractedKernel(block, prefix + kernel.function.name, key, kernel.kernel, at)
-
-
-def _span(file: str, at: Point) -> Span:
-    return Span(file, at.line, at.column)
+        block = ExtractedBlock(LibraryKind.IMPL, namespace, key, members[0].at, (*when, *condition))
+        yield block
+        for kernel in members:
+            yield ExtractedKernel(block, f"{namespace}::{kernel.function.name}", key, kernel.kernel, kernel.at)
 
 
 def extract_torchgen(
@@ -196,7 +176,7 @@ class TorchgenRun:
             self._native_functions(name, pairs.get(name))
         for name in files.get(SourceKind.DERIVATIVES, ()):
             if name not in pairs.values():
-                self._note(name, EntryProblem(Point(1, 1), "", _NO_FUNCTIONS))
+                self._note(name, _NO_FUNCTIONS)
         for name in files.get(SourceKind.BACKEND_YAML, ()):
             self._backend(name)
         return Extraction(
@@ -224,22 +204,22 @@ class TorchgenRun:
                         yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
-        read = read_native_functions(self._entries(name), name.endswith("native_functions.yaml"))
-        for problem in sorted(read.problems):
-            self._note(name, problem)
+        read = read_native_functions(self._entries(name), name)
+        self._not_understood += sorted(read.problems)
         if any(function.name == _OF_PYTORCH for function in read.functions):
             self._known = known_operators(read.functions, read.groups)
         derivatives = None
         if derivatives_name is not None:
-            derivatives = Derivatives(self._entries(derivatives_name), read.functions, read.views)
-            for problem in derivatives.problems:
-                self._note(derivatives_name, problem)
+            derivatives = Derivatives(derivatives_name, self._entries(derivatives_name), read.functions, read.views)
+            self._not_understood += derivatives.problems
         elif self._known is not None:
-            self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
-        self._found += self._items(read, derivatives, name, derivatives_name or name)
+            self._note(name, _NO_DERIVATIVES)
+        when = self._sources.settings(name).when
+        self._found += definition_items(definitions(read), read.rules.tags_forms, when)
+        self._found += kernel_items(kernels(read, derivatives), self._backends, when)
         names = [(scalar.text, Span(name, scalar.line, scalar.column)) for scalar in read.bare]
         if read.outside:
-            names += ((it.name, _span(name, it.at)) for it in read.functions if it.namespace == ATEN)
+            names += ((it.name, it.at) for it in read.functions if it.namespace == ATEN)
         self._found += self._of_dialect(name, names)
 
     def _of_dialect(self, file: str, names: Sequence[tuple[str, Span]]) -> Iterator[Extracted]:
@@ -252,21 +232,13 @@ class TorchgenRun:
             for name, at in new:
                 yield ExtractedDefinition(block, name, None, at)
 
-    def _items(
-        self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
-    ) -> Iterator[Extracted]:
-        when = self._sources.settings(name).when
-        yield from definition_items(definitions(read), read.rules.tags_forms, name, when)
-        yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
-
     def _backend(self, name: str) -> None:
         root = self._open(name, is_list=False)
         if isinstance(root, tree.Mapping):
-            backend = BackendYaml(root, self._operators_of_pytorch())
-            for problem in sorted(backend.problems):
-                self._note(name, problem)
+            backend = BackendYaml(name, root, self._operators_of_pytorch())
+            self._not_understood += sorted(backend.problems)
             when = self._sources.settings(name).when + (_LAZY if backend.is_lazy else ())
-            self._found += kernel_items(backend.kernels(), name, name, keys.BACKENDS, when)
+            self._found += kernel_items(backend.kernels(), keys.BACKENDS, when)
 
     def _operators_of_pytorch(self) -> KnownOperators | None:
         if self._known is None and self._base_operators is not None:
@@ -287,9 +259,8 @@ class TorchgenRun:
                 self._problems.append(problem)
         return root
 
-    def _note(self, name: str, problem: EntryProblem) -> None:
-        span = Span(name, problem.at.line, problem.at.column)
-        self._not_understood.append(NotUnderstood(span, problem.text, problem.why))
+    def _note(self, name: str, why: str) -> None:
+        self._not_understood.append(NotUnderstood(Span(name, 1, 1), "", why))
 
 
 def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:

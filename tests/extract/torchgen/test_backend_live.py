@@ -73,7 +73,7 @@ def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
     path.write_text(text, encoding="utf-8")
     root, _ = read_yaml(Sources({}), str(path), is_list=False)
     assert isinstance(root, tree.Mapping)
-    backend = BackendYaml(root, known)
+    backend = BackendYaml(str(path), root, known)
     assert not backend.problems
     return [(f"aten::{kernel.function.name}", kernel.key) for kernel in backend.kernels()]
 
@@ -81,7 +81,7 @@ def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
 def test_random_files_against_torchgen(tmp_path: Path) -> None:
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(entries(native))
+    read = read_native_functions(entries(native), str(native))
     known = known_operators(read.functions, read.groups)
     maker = BackendFileMaker(Random(live_seed()), sorted(known.by_name))
     count = int(os.environ.get("DISPATCH_CLI_LIVE_BACKEND_FILES") or COUNT)
@@ -99,7 +99,7 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
     """Without ``native_functions.yaml`` among the sources, PyTorch's operators come from elsewhere."""
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(entries(native))
+    read = read_native_functions(entries(native), str(native))
     schemas = [f"aten::{function.schema}" for function in read.functions]
     path = tmp_path / "backend.yaml"
     path.write_text("backend: XLA\ncpp_namespace: my\nsupported:\n- abs\n- add.Tensor\nautograd:\n- max_pool2d\n")
