@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
+from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.sources.extracted import SourceKind
@@ -34,10 +34,7 @@ _LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
 
 def _imports(index: ModuleIndex, file: str) -> Iterator[tuple[int, str]]:
     """The modules that a module may import when it is loaded: the dots before the name, and the name."""
-    try:
-        text = index.text(file)
-    except UnreadablePython:
-        return
+    text = index.text(file)
     if '"""' in text or "'''" in text:
         text = _LONG_TEXT.sub(lambda match: "''" if match[1] else match[0], text)
     for match in _IMPORT.finditer(text):

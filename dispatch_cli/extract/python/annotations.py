@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
@@ -60,17 +60,32 @@ _BASES: dict[object, tuple[str, bool, bool, bool]] = {
 }
 """Type → its name in schemas, and whether there are lists of it, of optional ones, and optional lists."""
 
+
+def _optional(kind: object) -> object:
+    """A type that may also be None."""
+    return frozenset(("None", *(kind if isinstance(kind, frozenset) else (kind,))))
+
+
+def _parameter_types() -> Iterator[tuple[object, str]]:
+    """Types of parameters, with their names in schemas, as the newest known PyTorch has them."""
+    for base, (name, in_lists, optional_in_lists, optional_lists) in _BASES.items():
+        yield base, name
+        yield _optional(base), f"{name}?"
+        items = [(base, name)] * in_lists + [(_optional(base), f"{name}?")] * optional_in_lists
+        for kind, item in [((of, (part,)), item) for of in ("list", "Sequence") for part, item in items]:
+            yield kind, f"{item}[]"
+            if optional_lists:
+                yield _optional(kind), f"{item}[]?"
+
+
+PARAMETER_TYPES = dict(_parameter_types())
 SIGNATURE = "__signature__"
 """The attribute in which a function has another signature than its own."""
-_RETURNS: dict[object, str] = {
-    "torch.Tensor": "Tensor",
-    "int": "SymInt",
-    "float": "float",
-    "bool": "bool",
-    NUMBER: "Scalar",
+RETURN_TYPES: dict[object, str] = {
+    **{kind: _BASES[kind][0] for kind in ("torch.Tensor", "int", "float", "bool", NUMBER)},
+    ("list", ("torch.Tensor",)): "Tensor[]",
 }
-
-
+"""Types of results and of parts of them, with their names in schemas."""
 EMPTY = Dotted("inspect.Parameter.empty")
 """Stands for an annotation or a default that is not there."""
 _KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any", "torch.Generator"))
@@ -99,43 +114,6 @@ class NoSchema(Exception):
         self.refused = None if refused is None else f"infer_schema(func): {refused}"
 
 
-def schema_type(kind: object) -> str | None:
-    """The schema type of a parameter, as the newest known PyTorch has it; None where it has none."""
-    if kind in _BASES:
-        return _BASES[kind][0]
-    if (inner := _optional(kind)) is not None:
-        if inner in _BASES:
-            return _BASES[inner][0] + "?"
-        list_type = _list_type(inner)
-        item = item_of(inner)
-        entry = _BASES.get(item) or _BASES.get(_optional(item))
-        return f"{list_type}?" if list_type is not None and entry is not None and entry[3] else None
-    return _list_type(kind)
-
-
-def _list_type(kind: object) -> str | None:
-    item = item_of(kind)
-    if item in _BASES:
-        return f"{_BASES[item][0]}[]" if _BASES[item][1] else None
-    inner = _optional(item)
-    return f"{_BASES[inner][0]}?[]" if inner in _BASES and _BASES[inner][2] else None
-
-
-def _optional(kind: object) -> object:
-    """Type without its None, for a type that may also be None; None for others."""
-    if not isinstance(kind, frozenset) or "None" not in kind:
-        return None
-    inner = kind - {"None"}
-    return next(iter(inner)) if len(inner) == 1 else inner
-
-
-def item_of(kind: object) -> object:
-    """Type of the items of a list type; None for other types."""
-    if isinstance(kind, tuple) and kind[0] in ("list", "Sequence") and len(kind[1]) == 1:
-        return kind[1][0]
-    return None
-
-
 def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> object:
     """The type of an annotation, in one spelling.
 
@@ -144,17 +122,14 @@ def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value],
     value = evaluate(node, scope)
     if isinstance(value, str) and not has_future_annotations(scope):
         value = _parsed(value, evaluate, scope)
-    return "NoneType" if value is None and not _is_none(node) else _type(value)
+    is_written = isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+    return "NoneType" if value is None and not is_written else _type(value)
 
 
 def has_future_annotations(scope: Scope) -> bool:
     """True if annotations are texts at run time."""
     imported = scope.module.names.get("annotations")
     return isinstance(imported, ImportedName) and imported.node.module == "__future__"
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
 
 
 def _type(value: Value, depth: int = 0) -> object:
@@ -192,13 +167,6 @@ def _parsed(text: str, evaluate: Callable[[ast.expr, Scope], Value], scope: Scop
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NoSchema(f"the annotation {text!r} is not a type") from None
     return evaluate(tree.body, scope)
-
-
-def return_type(kind: object) -> str | None:
-    """The schema type of a result, or of a part of it; None where it has none."""
-    if kind in _RETURNS:
-        return _RETURNS[kind]
-    return "Tensor[]" if kind == ("list", ("torch.Tensor",)) else None
 
 
 def unwrapped(function: FunctionValue) -> FunctionValue | Opaque:

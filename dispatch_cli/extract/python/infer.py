@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 
 from dispatch_cli.extract.python.annotations import (
+    PARAMETER_TYPES,
+    RETURN_TYPES,
     SIGNATURE,
     NoSchema,
     annotated_type,
     is_known_type,
-    return_type,
-    schema_type,
     unwrapped,
 )
 from dispatch_cli.extract.python.evaluation.values import (
@@ -110,7 +110,7 @@ def _parameter_type(node: ast.arg, evaluate: Callable[[ast.expr, Scope], Value],
         words = f"Parameter {node.arg} must have a type annotation."
         raise NoSchema(f"parameter {node.arg} has no annotation", words)
     kind = annotated_type(node.annotation, evaluate, scope)
-    spelling = schema_type(kind)
+    spelling = PARAMETER_TYPES.get(kind)
     if spelling is None:
         shown = source_text(node.annotation)
         refused = f"Parameter {node.arg} has unsupported type {shown}." if is_known_type(kind) else None
@@ -150,11 +150,11 @@ def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], 
     if kind == "None":
         return "()"
     if isinstance(kind, tuple) and kind[0] == "tuple":
-        parts = [return_type(part) for part in kind[1]]
+        parts = [RETURN_TYPES.get(part) for part in kind[1]]
         if None not in parts:
             inside = ", ".join(str(part) for part in parts)
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
-    elif (spelling := return_type(kind)) is not None:
+    elif (spelling := RETURN_TYPES.get(kind)) is not None:
         return spelling
     elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
         return "()"

@@ -8,7 +8,6 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import takewhile
 from pathlib import PurePath
 
@@ -37,8 +36,6 @@ MAX_LEVELS = 200
 """Dots of a relative import."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
-"""Numbers of a table, which a large file is read without."""
 
 
 class UnreadablePython(Exception):
@@ -59,8 +56,6 @@ def parse_python(text: str) -> ast.Module:
     """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
         raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters", bound=True)
-    if tokens_of(text) > MAX_TOKENS:
-        text = _TABLE.sub(lambda table: "\n" * table[0].count("\n"), text)
     if tokens_of(text) > MAX_TOKENS:
         raise UnreadablePython("the file has too many expressions", bound=True)
     if text.count(".") > MAX_DOTS and _has_long_name(text):
@@ -89,14 +84,15 @@ def tokens_of(text: str) -> int:
 
 
 class ModuleIndex:
-    """Files of modules, by their dotted names."""
+    """Files of modules, by their dotted names. unread: those that cannot be read, or that are not Python."""
 
     def __init__(self, files: Sequence[str], sources: Sources) -> None:
         self._sources = sources
-        self._trees: dict[str, ast.Module | UnreadablePython] = {}
+        self.unread: dict[str, UnreadablePython] = {}
+        self._trees: dict[str, ast.Module] = {}
         self._facts: dict[str, TreeFacts] = {}
         self._words: dict[str, frozenset[str] | None] = {}
-        self._texts: dict[str, str | UnreadablePython] = {}
+        self._texts: dict[str, str] = {}
         self.files = {str(PurePath(inside(file))): file for file in files}
         self._packages = {
             str(PurePath(file).parent) for file in self.files if PurePath(file).name in ("__init__.py", "__init__.pyi")
@@ -124,31 +120,23 @@ class ModuleIndex:
         return ".".join(reversed(parts)) or _package_name(path.parent)
 
     def text(self, file: str) -> str:
-        """The text of a file. Errors: `UnreadablePython`."""
+        """The text of a file; empty where it cannot be read."""
         if file not in self._texts:
+            self._texts[file] = ""
             try:
                 self._texts[file] = self._sources.read(file)
             except SourceError as error:
-                self._texts[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
-        result = self._texts[file]
-        if isinstance(result, UnreadablePython):
-            raise result
-        return result
+                self.unread[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
+        return self._texts[file]
 
     def line(self, at: Span) -> str:
-        """The line of a place; empty where the file cannot be read."""
-        try:
-            return self.text(at.file).split("\n", at.line)[at.line - 1]
-        except (UnreadablePython, IndexError):
-            return ""
+        """The line of a place."""
+        return "".join(self.text(at.file).split("\n", at.line)[at.line - 1 : at.line])
 
     def mentions(self, file: str, name: str) -> bool:
         """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
         if file not in self._words:
-            try:
-                text = self.text(file)
-            except UnreadablePython:
-                text = ""
+            text = self.text(file)
             self._words[file] = None if "import *" in text else frozenset(_WORDS.findall(text))
         words = self._words[file]
         return words is None or name in words
@@ -156,20 +144,20 @@ class ModuleIndex:
     @property
     def read(self) -> list[str]:
         """The files whose trees were made, in order."""
-        return [file for file, tree in self._trees.items() if isinstance(tree, ast.Module)]
+        return [file for file in self._trees if file not in self.unread]
 
     def facts(self, file: str) -> TreeFacts:
-        """Facts about the tree of a file. Errors: `UnreadablePython`."""
-        self.tree(file)
+        """Facts about the tree of a file."""
+        if file not in self._facts:
+            self._facts[file] = tree_facts(self.tree(file))
         return self._facts[file]
 
     def helpers(self, files: Sequence[str]) -> frozenset[str]:
         """The names of functions of these files that register something when they are called."""
         calls: dict[str, frozenset[str]] = {}
         for file in files:
-            with suppress(UnreadablePython):
-                for name, called in self.facts(file).inside.items():
-                    calls[name] = calls.get(name, frozenset()) | called
+            for name, called in self.facts(file).inside.items():
+                calls[name] = calls.get(name, frozenset()) | called
         registering = {name for name, called in calls.items() if called & CALLED}
         for _ in range(4):
             more = {name for name, called in calls.items() if name not in registering and called & registering}
@@ -179,22 +167,19 @@ class ModuleIndex:
         return frozenset(name for name in registering if not name.startswith("__") and name not in CALLED)
 
     def tree(self, file: str) -> ast.Module:
-        """The tree of a file. Errors: `UnreadablePython`."""
+        """The tree of a file; empty where it is in `unread`."""
         if file not in self._trees:
+            self._trees[file] = ast.Module([], [])
+            text = self.text(file)
             try:
-                text = self.text(file)
                 with self._sources.work.file(file):
                     self._sources.work.spend(tokens_of(text))
-                tree = self._trees[file] = parse_python(text)
-                self._facts[file] = tree_facts(tree)
+                self._trees[file] = parse_python(text)
             except OverWork as error:
-                self._trees[file] = UnreadablePython(error.why, bound=True)
+                self.unread[file] = UnreadablePython(error.why, bound=True)
             except UnreadablePython as error:
-                self._trees[file] = error
-        result = self._trees[file]
-        if isinstance(result, UnreadablePython):
-            raise result
-        return result
+                self.unread[file] = error
+        return self._trees[file]
 
     def relative(self, file: str, level: int, name: str) -> str | None:
         """The file of ``from ..name import``; None where it is not in the sources."""

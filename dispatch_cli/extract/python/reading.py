@@ -21,7 +21,7 @@ from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import CALLED, COMMON, HARMLESS
-from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
+from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.readable import unknown_parts
@@ -109,10 +109,9 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
     chosen: list[str] = []
     rest: list[str] = []
     for file in files:
-        try:
-            text = index.text(file)
-        except UnreadablePython as error:
-            run.not_understood.append(error.at_file(file))
+        text = index.text(file)
+        if file in index.unread:
+            run.not_understood.append(index.unread[file].at_file(file))
             continue
         registers = any(part in text for part in _REGISTERS)
         (chosen if registers else rest).append(file)
@@ -149,11 +148,8 @@ class PythonReader(Evaluator):
         if self._reading >= MAX_MODULES_DEEP:
             del self._modules[file]
             return scope
-        try:
-            tree = self.run.index.tree(file)
-        except UnreadablePython:
-            return scope  # it is said when the file's turn comes
         run = self.run
+        tree = run.index.tree(file)
         self._reading += 1
         try:
             with run.anew(), run.work.file(file):
@@ -166,10 +162,10 @@ class PythonReader(Evaluator):
 
     def unreached(self, file: str) -> None:
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
-        try:
-            self.run.index.facts(file)
-        except UnreadablePython as error:
-            text = self.run.index.text(file)
+        index = self.run.index
+        index.tree(file)
+        if (error := index.unread.get(file)) is not None:
+            text = index.text(file)
             unread = not error.bound and "torch" in text and _FILLED_IN.search(text) is None
             self.run.not_understood.append(error.at_file(file, unread))
             return

@@ -119,14 +119,6 @@ def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path
     assert [bound.why for bound in bounds(extraction)] == [why]
 
 
-def test_a_file_with_a_large_table_is_read_without_it(tmp_path: Path) -> None:
-    table = "+1, -2.5e-3,\n" * 100_000
-    extraction = read_text(tmp_path, f"{HEAD}x = [{table}]\n{OPERATOR}")
-    assert not extraction.not_understood
-    assert schemas(extraction) == ["my::a(Tensor x) -> Tensor"]
-    assert extraction.items[-1].at.line > 100_000
-
-
 @pytest.mark.parametrize("name", ['f"f{y}() -> ()"', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
 def test_numbers_that_python_does_not_print_are_not_known(tmp_path: Path, name: str) -> None:
     extraction = read_text(tmp_path, f"{HEAD}y = 0x{'f' * 5000}\nlib.define({name})\n{OPERATOR}")
