@@ -153,7 +153,7 @@ class PythonReader(Evaluator):
         self._reading += 1
         try:
             with run.anew(), run.work.file(file):
-                self.block(tree.body, scope, [])
+                self.block(tree.body, scope)
         except (OverWork, RecursionError) as error:
             run.bounded(error, file)
         finally:

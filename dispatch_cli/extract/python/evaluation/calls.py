@@ -140,12 +140,11 @@ class Calls:
         count = len(self._run.active)
         self._run.active.append(id(code))
         size = len(self._run.when)
-        returns: list[ValueOption] = []
         try:
             if self._registers(code):
-                self._reader.block(code.body, inner, returns)
+                self._reader.block(code.body, inner)
             elif id(code) in self._run.too_long or not self._run.for_value(
-                lambda: self._reader.block(code.body, inner, returns)
+                lambda: self._reader.block(code.body, inner)
             ):
                 self._run.too_long.add(id(code))
                 return Opaque(call.node)
@@ -153,6 +152,7 @@ class Calls:
             del self._run.active[count:]
         if names.is_generator(code):
             return Opaque(call.node)
+        returns = inner.returns
         if len(returns) < 2:
             return returns[0].value if returns else None
         if all(type(option.value) is Opaque for option in returns):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Scope, Value, ValueOption
+from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Scope, Value
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.conditions.condition import Condition
 
@@ -34,4 +34,4 @@ class Evaluator:
     decorate: Callable[[Value, Value, ast.AST, Scope], Value]
     run_function: Callable[[FunctionValue, Call], Value]
     assign: Callable[[ast.expr, Value, Scope], None]
-    block: Callable[[Sequence[ast.stmt], Scope, list[ValueOption]], Any]
+    block: Callable[[Sequence[ast.stmt], Scope], Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +29,8 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.keys import CALLED, FIND_SCHEMA
-from dispatch_cli.extract.python.names import always_raises, called_name, every_node, may_register_in
+from dispatch_cli.extract.python.keys import FIND_SCHEMA
+from dispatch_cli.extract.python.names import always_raises, called_name, may_register_in
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
@@ -60,6 +60,10 @@ class Flow:
     after: list[Condition] = field(default_factory=list)
     leaves: str = ""
 
+    @property
+    def leaves_loop(self) -> bool:
+        return self.ends and self.leaves != "continue"
+
 
 class Statements:
     """Goes through statements."""
@@ -70,7 +74,7 @@ class Statements:
         self._lookups = lookups
         self._torch = torch
 
-    def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
+    def block(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
         flow = Flow()
         size = len(self._run.when)
@@ -79,9 +83,10 @@ class Statements:
             try:
                 self._run.spend()
                 if self._run.depth > MAX_NESTED:
-                    self._too_deep(body[place:], scope)
+                    why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
+                    self._run.bounded(OverWork(why), scope.file, statement)
                     break
-                inner = self._statement(statement, scope, returns)
+                inner = self._statement(statement, scope)
             except OverWork as error:
                 error.at = error.at or self._run.span(*self._run.place(scope.file, statement))
                 raise
@@ -105,15 +110,7 @@ class Statements:
         del self._run.when[size:]
         return flow
 
-    def _too_deep(self, body: Sequence[ast.stmt], scope: Scope) -> None:
-        """Say that statements are not looked at, if they register something."""
-        for statement in body:
-            calls = [called_name(node) for node in every_node(statement) if isinstance(node, ast.Call)]
-            if any(name in CALLED or name in self._run.helpers for name in calls):
-                why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
-                self._run.bounded(OverWork(why), scope.file, statement)
-
-    def _statement(self, node: ast.stmt, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _statement(self, node: ast.stmt, scope: Scope) -> Flow:
         """Go through one statement."""
         match node:
             case ast.Expr():
@@ -134,19 +131,19 @@ class Statements:
             case ast.Import() | ast.ImportFrom():
                 self._lookups.import_names(node, scope)
             case ast.If():
-                return self._if(node, scope, returns)
+                return self._if(node, scope)
             case ast.For() | ast.AsyncFor():
-                return self._for(node, scope, returns)
+                return self._for(node, scope)
             case ast.While():
-                return self._while(node, scope, returns)
+                return self._while(node, scope)
             case ast.With() | ast.AsyncWith():
-                return self._with(node, scope, returns)
+                return self._with(node, scope)
             case ast.Try():
-                return self._try(node, scope, returns)
+                return self._try(node, scope)
             case ast.Return():
                 value = None if node.value is None else self._reader.value(node.value, scope)
                 self._run.spend(len(self._run.when) // PARTS)
-                returns.append(ValueOption(tuple(self._run.when), value))
+                scope.returns.append(ValueOption(tuple(self._run.when), value))
                 return Flow(True, leaves="return")
             case ast.Raise():
                 return Flow(True, leaves="raise")
@@ -250,57 +247,52 @@ class Statements:
 
     def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
         inner = Scope(scope.file, scope, is_class=True)
-        self.block(node.body, inner, [])
+        self.block(node.body, inner)
         value = self._decorated(node, ClassValue(node, inner), scope)
         self._home(node.name, scope).names[node.name] = value
 
     # loops
 
-    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope, returns: list[ValueOption]) -> Flow:
-        value = self._reader.value(node.iter, scope)
-        if isinstance(value, Alternatives):
-            for option in value.options:
-                with self._run.under(option.when) as possible:
-                    if possible:
-                        self._loop(node, option.value, scope, returns)
-            return Flow()
-        return self._loop(node, value, scope, returns)
+    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> Flow:
+        iterated = self._reader.value(node.iter, scope)
+        if not isinstance(iterated, Alternatives):
+            return self._loop(node, iterated, scope)
+        for option in iterated.options:
+            with self._run.under(option.when) as possible:
+                if possible:
+                    self._loop(node, option.value, scope)
+        return Flow()
 
-    def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope) -> Flow:
         items = self._run.items(iterated)
         is_long = isinstance(iterated, range) and len(iterated) > MAX_NUMBERS
         if items is None or (is_long and not may_register_in(node, self._run.helpers)):
             self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
-            with self._unknown_times(why):
-                self.block(node.body, scope, returns)
-            return Flow()
+            return self._unknown_times(node.body, scope, why)
         size = len(self._run.when)
-        result = Flow()
         excluded = bool(items) or isinstance(node.iter, ast.List | ast.Tuple)
+        flow = Flow()
         for item in items[:MAX_LOOP]:
             flow = Flow()
             for option in item.options if isinstance(item, Alternatives) else (ValueOption((), item),):
                 with self._run.under(option.when) as possible:
-                    if not possible:
-                        continue
-                    excluded = False
-                    self.assign(node.target, option.value, scope)
-                    flow = self.block(node.body, scope, returns)
-            if flow.ends and flow.leaves != "continue":
-                result = Flow(flow.leaves == "return", leaves=flow.leaves if flow.leaves == "return" else "")
+                    if possible:
+                        excluded = False
+                        self.assign(node.target, option.value, scope)
+                        flow = self.block(node.body, scope)
+            if flow.leaves_loop:
                 break
             if flow.after and flow.leaves != "continue":
                 self._run.when += [condition for condition in flow.after if condition not in self._run.when]
-        else:
-            del self._run.when[size:]
-            if excluded:
-                self._run.dead(node.body, scope.file)
-            return self.block(node.orelse, scope, returns) if node.orelse else Flow()
         del self._run.when[size:]
-        return result
+        if flow.leaves_loop:
+            return flow if flow.leaves == "return" else Flow()
+        if excluded:
+            self._run.dead(node.body, scope.file)
+        return self.block(node.orelse, scope)
 
-    def _while(self, node: ast.While, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _while(self, node: ast.While, scope: Scope) -> Flow:
         for _ in range(MAX_LOOP):
             test = self._reader.truth(node.test, scope)
             if test is False:
@@ -308,21 +300,19 @@ class Statements:
                 return Flow()
             if test is not True:
                 break
-            flow = self.block(node.body, scope, returns)
-            if flow.ends and flow.leaves != "continue":
-                return Flow(flow.leaves == "return", leaves="return" if flow.leaves == "return" else "")
-        with self._unknown_times(f"it is in a loop while `{self._run.text(node.test)}`"):
-            self.block(node.body, scope, returns)
-        return Flow()
+            flow = self.block(node.body, scope)
+            if flow.leaves_loop:
+                return flow if flow.leaves == "return" else Flow()
+        return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
 
-    @contextmanager
-    def _unknown_times(self, why: str) -> Any:
-        """Take the registrations inside as done an unknown number of times."""
+    def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
+        """Take the registrations in a loop as done an unknown number of times."""
         before, self._run.uncertain = self._run.uncertain, self._run.uncertain or why
         try:
-            yield
+            self.block(body, scope)
         finally:
             self._run.uncertain = before
+        return Flow()
 
     # branches
 
@@ -330,7 +320,6 @@ class Statements:
         self,
         branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]],
         scope: Scope,
-        returns: list[ValueOption],
         tried: bool = False,
     ) -> Flow:
         """Go through statements that exclude each other, each under its conditions, and join the names.
@@ -347,7 +336,7 @@ class Statements:
                     self._run.dead(body, scope.file)
                     continue
                 self._run.trying += tried
-                flow = self.block(body, scope, returns)
+                flow = self.block(body, scope)
                 self._run.trying -= tried
                 tried = False
             results.append(((*when, *flow.after), scope.names, flow))
@@ -362,22 +351,22 @@ class Statements:
                 result.after = _any_of([when for when, _ in going])
         return result
 
-    def _if(self, node: ast.If, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _if(self, node: ast.If, scope: Scope) -> Flow:
         test = self._reader.truth(node.test, scope)
         if isinstance(test, bool):
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
             self._run.dead(other, scope.file)
-            return self.block(taken, scope, returns)
+            return self.block(taken, scope)
         if not self._run.trying:
             for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
                 if always_raises(
                     refused, self._run.spend
                 ):  # the other one is what happens wherever the module was imported
                     self._run.dead(refused, scope.file)
-                    return self.block(other, scope, returns)
-        return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
+                    return self.block(other, scope)
+        return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope)
 
-    def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _try(self, node: ast.Try, scope: Scope) -> Flow:
         """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
         errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
         main = next((handler for handler in node.handlers if _catches(handler, errors)), None)
@@ -390,16 +379,16 @@ class Statements:
         self._run.spend(len(before) * (1 + len(node.handlers)))
         if main is not None and not all(settings.get(str(atom), (True,))[0] for atom in unsure):
             self._run.dead(body, scope.file)
-            flow = self.block(main.body, scope, returns)
+            flow = self.block(main.body, scope)
         elif main is not None and failing:
             failed = _any_of([(negated(atom),) for atom in failing])
-            flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope, returns, tried=True)
+            flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope, tried=True)
         else:
             main = None
             allowed = any(_catches(handler, _LOOKUP_ERRORS) for handler in node.handlers)
             self._run.trying += 1
             self._run.refusals_allowed += allowed
-            flow = self.block(body, scope, returns)
+            flow = self.block(body, scope)
             self._run.refusals_allowed -= allowed
             self._run.trying -= 1
         after = scope.names
@@ -407,10 +396,10 @@ class Statements:
             scope.names = dict(before)
             with self._run.under([Atom(raised_text(_handler_text(handler), node.lineno))]):
                 if handler is not main:
-                    self.block(handler.body, scope, returns)
+                    self.block(handler.body, scope)
         scope.names = after
         if node.finalbody:
-            last = self.block(node.finalbody, scope, returns)
+            last = self.block(node.finalbody, scope)
             flow.ends = flow.ends or last.ends
         return flow
 
@@ -423,13 +412,13 @@ class Statements:
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
         return None
 
-    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
         for item in node.items:
             value = self._reader.value(item.context_expr, scope)
             if item.optional_vars is not None:
                 known = isinstance(value, LibraryValue | InstanceValue)
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
-        return self.block(node.body, scope, returns)
+        return self.block(node.body, scope)
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
