@@ -16,11 +16,12 @@ from dispatch_cli.extract.python.annotations import (
 )
 from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
-    EnumMember,
     FunctionValue,
+    InstanceValue,
     Opaque,
     Scope,
     Value,
+    function_name,
     items_of,
     source_text,
 )
@@ -126,9 +127,8 @@ def _default(name: str, default: Value) -> str:
             return f'"{default}"'
         case Dotted(full) if full.startswith("torch.") and _dtype(full) is not None:
             return str(_dtype(full))
-        case Opaque() | Dotted() | EnumMember():
-            shown = default.text if isinstance(default, Opaque) else default.name
-            raise NoSchema(f"the default of parameter {name}, {shown}, is not known")
+        case Opaque() | Dotted() | InstanceValue():
+            raise NoSchema(f"the default of parameter {name}, {function_name(default)}, is not known")
     literal = isinstance(default, list | tuple | set | dict)
     refused = f"Parameter {name} has an unsupported default value" if literal else None
     raise NoSchema(f"the default of parameter {name} has a type that schemas do not have", refused)

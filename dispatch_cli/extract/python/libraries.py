@@ -84,8 +84,7 @@ class Libraries:
     def define_function(self, call: Call) -> Value:
         """``torch.library.define(qualname, schema)``; ``define(lib, schema)`` is a decorator."""
         if call.given and isinstance(given := call.given[0], LibraryValue):
-            path = self._run.call_path(call.file, call.node)
-            return Prepared(Bound(given, "define and impl"), tuple(call.given[1:]), call.keywords, path)
+            return Prepared(Bound(given, "define and impl"), tuple(call.given[1:]), call.keywords)
         arguments = call.arguments("qualname schema")
         name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
         lib = self._library_of(name, arguments.get("lib"), call)
@@ -130,20 +129,19 @@ class Libraries:
 
     def impl_function(self, call: Call) -> Value:
         """``torch.library.impl(qualname, types, func)``; ``impl(lib, name, dispatch_key)`` is a decorator."""
-        path = self._run.call_path(call.file, call.node)
         first = call.given[0] if call.given else call.keywords.get("lib", call.keywords.get("qualname"))
         if call.given and isinstance(first, LibraryValue):
             parsed = call.arguments("lib name dispatch_key")
             keyset = {name: value for name, value in call.keywords.items() if name == "with_keyset"}
-            return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset, path)
-        unknown = isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords
-        if unknown or _is_library_of_torch(call.given):
+            return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset)
+        other = isinstance(first, Dotted) and not first.name.startswith("torch.ops.")
+        if other or (isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords):
             self._run.not_known(call, f"it is not known what `{function_name(first)}` is")
             return Prepared(Dotted("torch._decomp.decorator"))
         parsed = call.arguments("qualname types func")
         qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
         if function is None:
-            return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")}, path)
+            return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")})
         operator = keys.operator_of(qualname, call.node)
         lib = self._library_of(operator, parsed.get("lib"), call)
         for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
@@ -274,11 +272,3 @@ class Libraries:
         else:
             self._add(FunctionRole.PY_IMPL, operator, function, call.of(), devices=(key,) if key else ())
         return function
-
-
-def _is_library_of_torch(given: list[Value]) -> bool:
-    """True if the arguments of `torch.library.impl` are a library that PyTorch makes, an operator and a key."""
-    match given:
-        case [Dotted(name), str(), key]:
-            return name.startswith("torch.") and not name.startswith("torch.ops.") and isinstance(keys.key_of(key), str)
-    return False

@@ -6,7 +6,7 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -32,7 +32,6 @@ _PLAIN = frozenset(("ctx", "names", "op", "ops"))
 """Fields of nodes that have nodes, but no expressions or statements."""
 _OF_LIBRARY = re.compile(r"\btorch\._?library\b|\bimport library\b|\bLibrary\b")
 """Text of a source that speaks of ``torch.library``."""
-_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 BUILTIN_NAMES = frozenset(dir(builtins))
 _CERTAIN = frozenset(
     ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
@@ -69,17 +68,8 @@ def tree_facts(tree: ast.Module) -> TreeFacts:
                 imported.update(alias.asname or alias.name for alias in node.names)
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inside[statement.name] = inside.get(statement.name, frozenset()) | called
-    calls.sort(key=_place)
+    calls.sort(key=lambda call: (call[1].lineno, call[1].col_offset))
     return TreeFacts(tuple(calls), inside, frozenset(imported))
-
-
-def is_schema_part(node: ast.AST) -> bool:
-    """True if a constant is a text of which schemas are made."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value
-
-
-def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
-    return call[1].lineno, call[1].col_offset
 
 
 def every_node(root: ast.AST) -> Iterator[ast.AST]:
@@ -97,19 +87,9 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
                     pending.append(value)
 
 
-def always_raises(body: Sequence[ast.stmt], spend: Callable[[int], None]) -> bool:
-    """True if statements end with an exception on every way through them. spend: called with the amount of work."""
-    waiting = [body]
-    while waiting:
-        spend(1)
-        last = waiting.pop()[-1:]
-        if last and isinstance(last[0], ast.If):
-            waiting += [last[0].body, last[0].orelse]
-        elif not (last and isinstance(last[0], ast.Raise)):
-            return False
-    nodes = [node for statement in body for node in every_node(statement)]
-    spend(len(nodes) // 4)
-    return not any(isinstance(node, _LEAVING) for node in nodes)
+def always_raises(body: Sequence[ast.stmt]) -> bool:
+    """True if statements end with an exception, and nothing in them leaves earlier."""
+    return bool(body) and isinstance(body[-1], ast.Raise) and not any(hasattr(part, "body") for part in body)
 
 
 def called_name(node: ast.Call) -> str:
@@ -198,7 +178,7 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.
     for statement in code.body:
         for node in every_node(statement):
             size += 1
-            if is_schema_part(node):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value:
                 limit = MAX_SCHEMA_SIZE
             if isinstance(node, ast.Call):
                 called.add(called_name(node))
@@ -213,19 +193,6 @@ def may_register_in(
     """True if a function or loop calls what may register something. helpers: functions of the project that do."""
     called = function_facts(code).called
     return bool(called & CALLED or called & helpers)
-
-
-@lru_cache(maxsize=50_000)
-def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """True if the function has a ``yield`` of its own."""
-    pending: list[ast.AST] = list(code.body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            pending.extend(ast.iter_child_nodes(node))
-    return False
 
 
 def plausible(node: ast.Call, source: str) -> bool:

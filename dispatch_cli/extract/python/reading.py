@@ -20,7 +20,7 @@ from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
-from dispatch_cli.extract.python.keys import CALLED, COMMON, HARMLESS
+from dispatch_cli.extract.python.keys import COMMON, HARMLESS
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -84,7 +84,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         reader.unreached(file)
     order = {file: place for place, file in enumerate(files)}
     things = sorted(joined(run.registered), key=lambda thing: order.get(thing.at.file, len(order)))
-    statements = sorted(run.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
+    statements = sorted(run.not_understood.values(), key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
     settings = [
         part for file in dict.fromkeys(thing.at.file for thing in things) for part in sources.settings(file).when
@@ -111,7 +111,7 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
     for file in files:
         text = index.text(file)
         if file in index.unread:
-            run.not_understood.append(index.unread[file].at_file(file))
+            run.not_understood[file, ""] = index.unread[file].at_file(file)
             continue
         registers = any(part in text for part in _REGISTERS)
         (chosen if registers else rest).append(file)
@@ -167,7 +167,7 @@ class PythonReader(Evaluator):
         if (error := index.unread.get(file)) is not None:
             text = index.text(file)
             unread = not error.bound and "torch" in text and _FILLED_IN.search(text) is None
-            self.run.not_understood.append(error.at_file(file, unread))
+            self.run.not_understood[file, ""] = error.at_file(file, unread)
             return
         try:
             with self.run.work.file(file):
@@ -188,8 +188,6 @@ class PythonReader(Evaluator):
         scope = self.module(file)
         imported = self.run.index.facts(file).torch_names
         for name, call in self.run.index.facts(file).calls:
-            if name not in CALLED and name not in imported and name not in HARMLESS:
-                continue
             if id(call) in run.seen_calls or name in HARMLESS or not self._may_be(call, name, scope, imported):
                 run.account(file, call)
             elif (file, call.lineno) not in run.accounted:
@@ -236,7 +234,7 @@ class PythonReader(Evaluator):
         bound = replace(function, binds=owner, bound=of_class, wrapped=None, attributes={}, may_be_replaced=False)
         try:
             with run.anew():
-                run.assumed = function
+                run.now.assumed = function
                 self.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
             run.bounded(error, file, code)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
 from dispatch_cli.extract.python.evaluation.values import (
+    CHARACTERS,
     MAX_BITS,
     MAX_NAME,
     MAX_PARTS,
@@ -54,10 +56,6 @@ FINDING = 50
 """Units of a registration, or of a statement that is not understood: what is made of it takes longer."""
 VALUE_UNITS = 60_000
 """Units of a function that registers nothing, and that is followed for values only."""
-VALUES_UNITS = 600_000
-"""Units of all such functions of a module: the others are for what registers something."""
-MAX_COLUMN = 5_000
-"""Characters of a line that are looked at to find a column in it."""
 MAX_CONDITIONS = 12
 """Conditions of one registration."""
 
@@ -66,14 +64,33 @@ class TooMuchForValue(Exception):
     """A value needs more work than it may."""
 
 
+@dataclass
+class Reading:
+    """State of a module, or of a function that nothing calls, that is being read.
+
+    when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
+    the outermost first; active: the functions that are. assumed: the function that is looked at although nothing that
+    is read calls it. uncertain: why it is not known what is registered. trying: ``try`` statements that are being read;
+    refusals_allowed: those of them that catch the error by which PyTorch refuses a registration. depth: of statements
+    and expressions. value_left: units of work of a function that is followed only for its value.
+    """
+
+    when: list[Condition] = field(default_factory=list)
+    calls: list[tuple[str, ast.AST]] = field(default_factory=list)
+    active: list[int] = field(default_factory=list)
+    assumed: FunctionValue | None = None
+    uncertain: str | None = None
+    trying: int = 0
+    refusals_allowed: int = 0
+    depth: int = 0
+    value_left: int | None = None
+
+
 class PythonRun:
     """State that the modules of a run share.
 
-    when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
-    the outermost first. assumed: the function that is looked at although nothing that is read calls it. called: the
-    places of what such functions register. too_long: functions that took too many steps for their values. excluded:
-    the statements that a decided condition excludes. trying: ``try`` statements that are being read.
-    refusals_allowed: those of them that catch the error by which PyTorch refuses a registration.
+    called: the places of what functions register that nothing calls. too_long: functions that took too many steps for
+    their values. excluded: the statements that a decided condition excludes.
 
     questions: tests for what is registered, with the operators. if_absent: as in `Extraction`.
     removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
@@ -84,15 +101,12 @@ class PythonRun:
         self.work = sources.work
         self.extension_names = ExtensionNames(sources)
         self.index = index
-        self.when: list[Condition] = []
-        self.calls: list[tuple[str, ast.AST]] = []
-        self.assumed: FunctionValue | None = None
+        self.now = Reading()
         self.called: dict[FunctionValue, dict[Span, None]] = {}
-        self.uncertain: str | None = None
         self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
         self.registered: dict[Extracted, None] = {}
-        self.not_understood: list[NotUnderstood] = []
+        self.not_understood: dict[tuple[Span | str, str], NotUnderstood] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
         self.questions: dict[str, str] = {}
@@ -100,60 +114,44 @@ class PythonRun:
         self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
-        self.trying = 0
-        self.refusals_allowed = 0
-        self.depth = 0
         self.functions: dict[str, list[FunctionValue]] = {}
         self.entered: set[int] = set()
         self.too_long: set[int] = set()
-        self.active: list[int] = []
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._holders: dict[tuple[object, ...], tuple[FunctionValue | None, tuple[Condition, ...]]] = {}
-        self._said: set[tuple[Span, str]] = set()
-        self._ended: set[tuple[str, str]] = set()
-        self._value_left: int | None = None
-        self._values_left = VALUES_UNITS
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
         self._lines: dict[str, list[str]] = {}
 
     @contextmanager
-    def anew(self) -> Iterator[None]:
+    def anew(self, reading: Reading | None = None) -> Iterator[None]:
         """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
-        before = self.when, self.calls, self.uncertain, self.assumed, self.active
-        counts = self.trying, self.refusals_allowed, self.depth, self._value_left, self._values_left
-        self.when, self.calls, self.uncertain, self.assumed, self.active = [], [], None, None, []
-        self.trying, self.refusals_allowed, self.depth = 0, 0, 0
-        self._value_left, self._values_left = None, VALUES_UNITS
+        before, self.now = self.now, reading or Reading()
         try:
             yield
         finally:
-            self.when, self.calls, self.uncertain, self.assumed, self.active = before
-            self.trying, self.refusals_allowed, self.depth, self._value_left, self._values_left = counts
+            self.now = before
 
     def spend(self, units: int = STEP) -> None:
         """Count work. Errors: `OverWork`; `TooMuchForValue`."""
         self.work.spend(units)
-        if self._value_left is not None:
-            self._value_left -= units
-            if self._value_left < 0:
+        if self.now.value_left is not None:
+            self.now.value_left -= units
+            if self.now.value_left < 0:
                 raise TooMuchForValue
 
-    def for_value(self, act: Callable[[], object]) -> bool:
-        """Follow something only for its value; False where that takes more than `VALUE_UNITS`, or too much together."""
-        if self._value_left is not None:
+    def for_value(self, function: ast.AST, act: Callable[[], object]) -> bool:
+        """Follow a function only for its value; False where that takes more than `VALUE_UNITS`."""
+        if self.now.value_left is not None:
             act()
             return True
-        limit = self._value_left = min(VALUE_UNITS, self._values_left)
-        size, trying, refusals_allowed = len(self.when), self.trying, self.refusals_allowed
-        try:
-            act()
-        except TooMuchForValue:
-            del self.when[size:]
-            self.trying, self.refusals_allowed = trying, refusals_allowed
+        if id(function) in self.too_long:
             return False
-        finally:
-            self._values_left -= limit - self._value_left
-            self._value_left = None
+        try:
+            with self.anew(replace(self.now, when=[*self.now.when], value_left=VALUE_UNITS)):
+                act()
+        except TooMuchForValue:
+            self.too_long.add(id(function))
+            return False
         return True
 
     def affords(self, *values: Value) -> bool:
@@ -188,18 +186,18 @@ class PythonRun:
     @contextmanager
     def under(self, conditions: Sequence[Condition]) -> Iterator[bool]:
         """Go on under more conditions. It gives False where they contradict each other."""
-        size = len(self.when)
+        size = len(self.now.when)
         self.spend(len(conditions) * size // 4)
         possible = True
         for condition in conditions:
-            if negated(condition) in self.when:
+            if negated(condition) in self.now.when:
                 possible = False
-            elif condition not in self.when:
-                self.when.append(condition)
+            elif condition not in self.now.when:
+                self.now.when.append(condition)
         try:
             yield possible
         finally:
-            del self.when[size:]
+            del self.now.when[size:]
 
     def each(self, value: Value, act: Callable[[Value], Value], node: ast.AST | None = None) -> Value:
         """Do something for each of the values that there may be, under its conditions. node: what is not known then."""
@@ -233,13 +231,13 @@ class PythonRun:
 
     def here(self, value: Value) -> Value:
         """The value as it is put into a list: under the conditions of the statement."""
-        return Alternatives((ValueOption(tuple(self.when), value),)) if self.when else value
+        return Alternatives((ValueOption(tuple(self.now.when), value),)) if self.now.when else value
 
     def holding(self, value: Value) -> Value:
         """Select the possible value whose conditions hold here, if it is known."""
         options = value.options if isinstance(value, Alternatives) else ()
-        self.spend(len(options) * (1 + len(self.when) // 4))
-        return next((option.value for option in options if set(option.when) <= set(self.when)), value)
+        self.spend(len(options) * (1 + len(self.now.when) // 4))
+        return next((option.value for option in options if set(option.when) <= set(self.now.when)), value)
 
     def question(self, text: str, operator: str, node: ast.AST, file: str) -> Value:
         """A test that asks whether something is registered for an operator already."""
@@ -259,27 +257,13 @@ class PythonRun:
         lines = self._lines[file]
         text = lines[line - 1] if line <= len(lines) else ""
         if not text.isascii():
-            start = text[: min(column, MAX_COLUMN)].encode()
-            column = len(start[:column].decode("utf-8", "ignore")) + max(0, column - len(start))
+            self.spend(len(text) // CHARACTERS)
+            column = len(text.encode()[:column].decode("utf-8", "ignore"))
         return Span(file, line, column + 1)
 
     def place(self, file: str, node: ast.AST) -> tuple[str, ast.AST]:
         """Place to show for something: the outermost call that leads to it."""
-        return self.calls[0] if self.calls else (file, node)
-
-    def call_path(self, file: str, node: ast.AST) -> tuple[tuple[str, ast.AST], ...]:
-        """The calls that lead to a call, the outermost first, and the call itself."""
-        return (*self.calls, (file, node))
-
-    @contextmanager
-    def following(self, calls: Sequence[tuple[str, ast.AST]]) -> Iterator[None]:
-        """Go on as if these calls were being followed, where none is."""
-        before = self.calls
-        self.calls = self.calls or list(calls)
-        try:
-            yield
-        finally:
-            self.calls = before
+        return self.now.calls[0] if self.now.calls else (file, node)
 
     def at(self, file: str, node: ast.AST) -> Span:
         """The place of a registration, and mark its lines as read."""
@@ -297,9 +281,9 @@ class PythonRun:
 
     def conditions(self, file: str) -> tuple[Condition, ...]:
         """The conditions of what is found now in a file."""
-        given = self.sources.settings(self.calls[0][0] if self.calls else file).when
-        self.work.spend(len(self.when) // 4)
-        return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
+        given = self.sources.settings(self.now.calls[0][0] if self.now.calls else file).when
+        self.work.spend(len(self.now.when) // 4)
+        return tuple(dict.fromkeys((*given, *self.now.when)))[:MAX_CONDITIONS]
 
     def dead(self, body: Sequence[ast.AST], file: str) -> None:
         """Statements that are never reached: what they register is understood."""
@@ -315,8 +299,8 @@ class PythonRun:
     def is_defined(self, operator: str) -> bool:
         """True if a definition that was found holds whenever the statement that is being read does."""
         known = self._defined.get(operator, ())
-        self.spend(len(known) * (1 + len(self.when) // 4))
-        return any(all(condition in self.when for condition in when) for when in known)
+        self.spend(len(known) * (1 + len(self.now.when) // 4))
+        return any(all(condition in self.now.when for condition in when) for when in known)
 
     def _without_question(self, thing: Extracted) -> Extracted:
         """A registration without the condition that its operator is not there yet: nothing else is known of it.
@@ -330,9 +314,9 @@ class PythonRun:
         when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
         if when != thing.when:
             self.if_absent.add(thing.at)
-        may_be_there = name.partition("::")[0] in PYTORCH_NAMESPACES
-        if may_be_there and isinstance(thing, ExtractedDefinition) and (self.refusals_allowed or when != thing.when):
-            namespace, _, base = _base(name).partition("::")
+        namespace, _, base = _base(name).partition("::")
+        asked = self.now.refusals_allowed or when != thing.when
+        if asked and namespace in PYTORCH_NAMESPACES and isinstance(thing, ExtractedDefinition):
             when = (*when, Not(Atom(question_text(namespace, base))))
         return thing if when == thing.when else thing._replace(when=when)
 
@@ -354,20 +338,24 @@ class PythonRun:
         thing = self._without_question(thing)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
-        if self.uncertain is not None and not (isinstance(thing, ExtractedBlock) or _defines_unknown(thing)):
-            self._refuse(thing.at, node, self.uncertain, thing.when)
-            return
-        if self.assumed is not None and not (isinstance(thing, ExtractedBlock) or is_decided(thing)):
-            why = f"`{self.assumed.name}` registers it when it is called, and no call of it was found"
+        if (why := self._why_not(thing)) is not None:
             self._refuse(thing.at, node, why, thing.when)
             return
-        if self._has_rival(thing) and self.assumed is not None:
-            why = f"`{self.assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
-            self._refuse(thing.at, node, why, thing.when)
-            return
-        if thing not in self.registered and self.assumed is not None:
-            self.called.setdefault(self.assumed, {})[thing.at] = None
+        if thing not in self.registered and self.now.assumed is not None:
+            self.called.setdefault(self.now.assumed, {})[thing.at] = None
         self.registered[thing] = None
+
+    def _why_not(self, thing: Extracted) -> str | None:
+        """Reason for which a registration is not certain."""
+        if isinstance(thing, ExtractedBlock):
+            return None
+        if self.now.uncertain is not None and not _defines_unknown(thing):
+            return self.now.uncertain
+        assumed = self.now.assumed
+        calling = None if assumed is None else f"`{assumed.name}` registers it when it is called"
+        if calling and not is_decided(thing):
+            return f"{calling}, and no call of it was found"
+        return f"{calling}, and the file registers it elsewhere, too" if self._has_rival(thing) and calling else None
 
     def _has_rival(self, thing: Extracted) -> bool:
         """True if a function that nothing calls registers what its file registers elsewhere: only one can be called."""
@@ -378,14 +366,12 @@ class PythonRun:
                 slot = (thing.at.file, thing.operator, thing.key)
             case _:
                 return False
-        function, when = self._holders.setdefault(slot, (self.assumed, thing.when))
-        return self.assumed is not function and not exclude_each_other(when, thing.when)
+        function, when = self._holders.setdefault(slot, (self.now.assumed, thing.when))
+        return self.now.assumed is not function and not exclude_each_other(when, thing.when)
 
     def _refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
         """A statement is not understood."""
-        if (at, why) not in self._said:
-            self._said.add((at, why))
-            self.not_understood.append(NotUnderstood(at, source_text(node), why, when))
+        self.not_understood.setdefault((at, why), NotUnderstood(at, source_text(node), why, when))
 
     def not_known(self, call: Call, why: str) -> Opaque:
         """A registration is not understood; its value is not known."""
@@ -402,9 +388,8 @@ class PythonRun:
         why = error.why if isinstance(error, OverWork) else "its calls, statements or expressions nest too deeply"
         if node is not None:
             self.account(file, node)
-        if (file, why) not in self._ended:
-            self._ended.add((file, why))
-            self.not_understood.append(NotUnderstood(at, self.index.line(at).strip()[:MAX_TEXT], why, bound=True))
+        text = self.index.line(at).strip()[:MAX_TEXT]
+        self.not_understood.setdefault((file, why), NotUnderstood(at, text, why, bound=True))
 
 
 def _defines_unknown(thing: Extracted) -> bool:

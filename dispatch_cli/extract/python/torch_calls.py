@@ -87,8 +87,7 @@ class TorchCalls:
             *before, last = order.split()
             if arguments.get(last) is None:
                 given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
-                path = self._run.call_path(call.file, call.node)
-                return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords, path)
+                return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
         return self._choices(call, self._acts[what])
 
     def method(self, bound: Bound, call: Call) -> Value:
@@ -108,7 +107,7 @@ class TorchCalls:
         """Call a method of an operator."""
         if bound.name == "py_impl":
             if len(call.given) < 2:
-                return Prepared(bound, tuple(call.given), call.keywords, self._run.call_path(call.file, call.node))
+                return Prepared(bound, tuple(call.given), call.keywords)
             return self._libraries.py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
             return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))

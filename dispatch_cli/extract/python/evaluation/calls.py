@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
@@ -117,19 +116,19 @@ class Calls:
         return value if isinstance(result, Opaque) else result
 
     def _followed(self, function: FunctionValue, call: Call) -> Value:
-        self._run.calls.append((call.file, call.node))
+        self._run.now.calls.append((call.file, call.node))
         try:
             return self.run_function(function, call)
         finally:
-            self._run.calls.pop()
+            self._run.now.calls.pop()
 
     def run_function(self, function: FunctionValue, call: Call) -> Value:
         """Go through the body of a function."""
         code = function.node
         self._run.entered.add(id(code))
         if (
-            len(self._run.calls) > MAX_CALLS
-            or self._run.active.count(id(code)) > 2
+            len(self._run.now.calls) > MAX_CALLS
+            or self._run.now.active.count(id(code)) > 2
             or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
         ):
             return Opaque(call.node)
@@ -137,21 +136,16 @@ class Calls:
         self._bind(function, call, inner)
         if isinstance(code, ast.Lambda):
             return self._reader.value(code.body, inner)
-        count = len(self._run.active)
-        self._run.active.append(id(code))
-        size = len(self._run.when)
+        count = len(self._run.now.active)
+        self._run.now.active.append(id(code))
+        size = len(self._run.now.when)
         try:
             if self._registers(code):
                 self._reader.block(code.body, inner)
-            elif id(code) in self._run.too_long or not self._run.for_value(
-                lambda: self._reader.block(code.body, inner)
-            ):
-                self._run.too_long.add(id(code))
+            elif not self._run.for_value(code, lambda: self._reader.block(code.body, inner)):
                 return Opaque(call.node)
         finally:
-            del self._run.active[count:]
-        if names.is_generator(code):
-            return Opaque(call.node)
+            del self._run.now.active[count:]
         returns = inner.returns
         if len(returns) < 2:
             return returns[0].value if returns else None
@@ -162,7 +156,7 @@ class Calls:
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """True if a function may register something, or is small enough to be followed for what it returns."""
         facts = names.function_facts(code)
-        return self._registers(code) or (facts.size <= facts.limit and len(self._run.active) <= 8)
+        return self._registers(code) or (facts.size <= facts.limit and len(self._run.now.active) <= 8)
 
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return names.may_register_in(code, self._run.helpers)
@@ -196,12 +190,7 @@ class Calls:
 
     def _prepared(self, function: Prepared, call: Call) -> Value:
         call = call.of(*function.arguments, *call.given, **{**function.keywords, **call.keywords})
-        if not function.path:
-            return self.apply(function.function, call)
-        file, made_at = function.path[-1]
-        home = call.scope if file == call.file else Scope(file)
-        with self._run.following(function.path[:-1]):
-            return self.apply(function.function, replace(call, node=made_at, scope=home))
+        return self.apply(function.function, call)
 
     def _bound(self, bound: Bound, call: Call) -> Value:
         given = call.given

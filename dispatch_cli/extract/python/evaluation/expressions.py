@@ -19,6 +19,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     RegistrationQuestion,
     Scope,
     Value,
+    ValueOption,
     atom,
     conditional,
     decided,
@@ -44,9 +45,9 @@ class Expressions:
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
         self._run.spend()
-        self._run.depth += 1
+        self._run.now.depth += 1
         try:
-            if self._run.depth > MAX_DEPTH:
+            if self._run.now.depth > MAX_DEPTH:
                 return Opaque(node)
             result = self._value(node, scope)
             if isinstance(result, str | list | dict | tuple) and len(result) > 64 and not isinstance(node, ast.Name):
@@ -55,7 +56,7 @@ class Expressions:
         except (NoResult, RecursionError):
             return Opaque(node)
         finally:
-            self._run.depth -= 1
+            self._run.now.depth -= 1
 
     def _set(self, node: ast.expr, scope: Scope) -> tuple[Value] | None:
         """Value that ``--set`` gives to the expression, in a tuple; None where it gives none."""
@@ -147,6 +148,8 @@ class Expressions:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 first = self.value(node.generators[0].iter, scope)
                 return self._run.each(first, lambda chosen: self._comprehended(node, chosen, scope), node)
+            case ast.Yield() | ast.YieldFrom():  # what calls the function goes through results
+                scope.returns.append(ValueOption((), Opaque(node)))
             case ast.NamedExpr():
                 value = self.value(node.value, scope)
                 self._reader.assign(node.target, value, scope)

@@ -16,7 +16,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Call,
     ClassValue,
     Dotted,
-    EnumMember,
     FunctionValue,
     ImportedName,
     InstanceValue,
@@ -100,8 +99,6 @@ class Lookups:
                 value = self.of_class(cls, owner, name, node)
                 registers = name in METHODS and name not in ("define", "impl", "fallback")
                 return Bound(owner, name) if isinstance(value, Opaque) and registers else value
-            case EnumMember():
-                return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
             case LibraryValue(block):
                 if name == "ns":
                     return block.namespace if isinstance(block.namespace, str) else Opaque(node)
@@ -170,10 +167,7 @@ class Lookups:
             return self.member(file, name, node)
         if base == "_ops" and (generated := self._generated(name, scope.file)) is not None:
             return generated
-        own = self._run.index.dotted(scope.file).split(".")
-        keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
-        full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
-        return Dotted(full)
+        return Dotted(f"{'.' * node.level}{base}.{name}")
 
     def _generated(self, name: str, file: str) -> Value | None:
         """The value of a name of the module ``_ops`` that kernel-builder makes when it builds a package."""
@@ -290,8 +284,6 @@ class Lookups:
     def of_class(self, cls: ClassValue, owner: Value, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
-        if name == "__class__":
-            return cls
         for home in self.ancestors(cls):
             if name not in home.scope.names:
                 continue
@@ -299,7 +291,7 @@ class Lookups:
             if isinstance(value, FunctionValue):
                 value = self._method(value, home, owner, node)
             elif owner is home and self.is_enum(home) and not name.startswith("_"):
-                value = EnumMember(name, value)
+                value = InstanceValue(None, {"name": name, "value": value})
             if home is cls or not isinstance(value, Opaque):
                 return value
         return Opaque(node)

@@ -77,12 +77,12 @@ class Statements:
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
         flow = Flow()
-        size = len(self._run.when)
+        size = len(self._run.now.when)
         for place, statement in enumerate(body):
-            self._run.depth += 1
+            self._run.now.depth += 1
             try:
                 self._run.spend()
-                if self._run.depth > MAX_NESTED:
+                if self._run.now.depth > MAX_NESTED:
                     why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
                     self._run.bounded(OverWork(why), scope.file, statement)
                     break
@@ -91,23 +91,23 @@ class Statements:
                 error.at = error.at or self._run.span(*self._run.place(scope.file, statement))
                 raise
             finally:
-                self._run.depth -= 1
+                self._run.now.depth -= 1
             if inner.ends:
                 flow.ends, flow.leaves = True, inner.leaves
                 self._run.dead(body[place + 1 :], scope.file)
                 break
             if inner.after:
-                self._run.spend(len(inner.after) * (1 + len(self._run.when) // 2))
+                self._run.spend(len(inner.after) * (1 + len(self._run.now.when) // 2))
             for condition in inner.after:
-                if negated(condition) in self._run.when:
+                if negated(condition) in self._run.now.when:
                     flow.ends, flow.leaves = True, inner.leaves
-                elif condition not in self._run.when:
-                    self._run.when.append(condition)
+                elif condition not in self._run.now.when:
+                    self._run.now.when.append(condition)
                     flow.after.append(condition)
             flow.leaves = inner.leaves or flow.leaves
             if flow.ends:
                 break
-        del self._run.when[size:]
+        del self._run.now.when[size:]
         return flow
 
     def _statement(self, node: ast.stmt, scope: Scope) -> Flow:
@@ -142,8 +142,8 @@ class Statements:
                 return self._try(node, scope)
             case ast.Return():
                 value = None if node.value is None else self._reader.value(node.value, scope)
-                self._run.spend(len(self._run.when) // PARTS)
-                scope.returns.append(ValueOption(tuple(self._run.when), value))
+                self._run.spend(len(self._run.now.when) // PARTS)
+                scope.returns.append(ValueOption(tuple(self._run.now.when), value))
                 return Flow(True, leaves="return")
             case ast.Raise():
                 return Flow(True, leaves="raise")
@@ -174,7 +174,7 @@ class Statements:
                 owner = self._reader.value(target.value, scope)
                 if isinstance(owner, FunctionValue):
                     before = owner.attributes.get(target.attr, Opaque(target))
-                    owner.attributes[target.attr] = conditional(self._run.when, value, before)
+                    owner.attributes[target.attr] = conditional(self._run.now.when, value, before)
                 elif isinstance(owner, InstanceValue):
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
@@ -270,7 +270,7 @@ class Statements:
             self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             return self._unknown_times(node.body, scope, why)
-        size = len(self._run.when)
+        size = len(self._run.now.when)
         excluded = bool(items) or isinstance(node.iter, ast.List | ast.Tuple)
         flow = Flow()
         for item in items[:MAX_LOOP]:
@@ -284,8 +284,8 @@ class Statements:
             if flow.leaves_loop:
                 break
             if flow.after and flow.leaves != "continue":
-                self._run.when += [condition for condition in flow.after if condition not in self._run.when]
-        del self._run.when[size:]
+                self._run.now.when += [condition for condition in flow.after if condition not in self._run.now.when]
+        del self._run.now.when[size:]
         if flow.leaves_loop:
             return flow if flow.leaves == "return" else Flow()
         if excluded:
@@ -307,11 +307,11 @@ class Statements:
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
         """Take the registrations in a loop as done an unknown number of times."""
-        before, self._run.uncertain = self._run.uncertain, self._run.uncertain or why
+        before, self._run.now.uncertain = self._run.now.uncertain, self._run.now.uncertain or why
         try:
             self.block(body, scope)
         finally:
-            self._run.uncertain = before
+            self._run.now.uncertain = before
         return Flow()
 
     # branches
@@ -335,9 +335,9 @@ class Statements:
                 if not possible:
                     self._run.dead(body, scope.file)
                     continue
-                self._run.trying += tried
+                self._run.now.trying += tried
                 flow = self.block(body, scope)
-                self._run.trying -= tried
+                self._run.now.trying -= tried
                 tried = False
             results.append(((*when, *flow.after), scope.names, flow))
         going = [(when, names) for when, names, flow in results if not flow.ends]
@@ -357,11 +357,9 @@ class Statements:
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
             self._run.dead(other, scope.file)
             return self.block(taken, scope)
-        if not self._run.trying:
+        if not self._run.now.trying:
             for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
-                if always_raises(
-                    refused, self._run.spend
-                ):  # the other one is what happens wherever the module was imported
+                if always_raises(refused):  # the other one is what happens wherever the module was imported
                     self._run.dead(refused, scope.file)
                     return self.block(other, scope)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope)
@@ -386,11 +384,11 @@ class Statements:
         else:
             main = None
             allowed = any(_catches(handler, _LOOKUP_ERRORS) for handler in node.handlers)
-            self._run.trying += 1
-            self._run.refusals_allowed += allowed
+            self._run.now.trying += 1
+            self._run.now.refusals_allowed += allowed
             flow = self.block(body, scope)
-            self._run.refusals_allowed -= allowed
-            self._run.trying -= 1
+            self._run.now.refusals_allowed -= allowed
+            self._run.now.trying -= 1
         after = scope.names
         for handler in node.handlers:
             scope.names = dict(before)

@@ -193,7 +193,7 @@ class ClassValue:
 
 @dataclass(eq=False)
 class InstanceValue:
-    """An object. of: its class; None for one of Python's own, such as a signature."""
+    """An object. of: its class; None for a signature of Python's, and for a member of an enumeration."""
 
     of: ClassValue | None
     attributes: dict[str, Value] = field(default_factory=dict)
@@ -202,14 +202,6 @@ class InstanceValue:
 @dataclass(eq=False)
 class RegistrationQuestion(Opaque):
     """A test that the sources do not decide, whose text says what it asks."""
-
-
-@dataclass(frozen=True)
-class EnumMember:
-    """A member of an enumeration of the project."""
-
-    name: str
-    value: Value
 
 
 @dataclass(eq=False)
@@ -236,15 +228,11 @@ class Bound:
 
 @dataclass(eq=False)
 class Prepared:
-    """A call with some of its arguments given: ``functools.partial``, and the decorators of ``torch.library``.
-
-    path: for a decorator, the calls that made it, the outermost first; what it registers is there.
-    """
+    """A call with some of its arguments given: ``functools.partial``, and the decorators of ``torch.library``."""
 
     function: Value
     arguments: tuple[Value, ...] = ()
     keywords: dict[str, Value] = field(default_factory=dict)
-    path: tuple[tuple[str, ast.AST], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -296,7 +284,7 @@ def decided(value: Value) -> bool:
     """True if the truth of the value is known."""
     return not isinstance(
         value,
-        Opaque | Alternatives | ByVersion | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema,
+        Opaque | Alternatives | ByVersion | Dotted | Bound | InstanceValue | TypeArguments | NamedSchema,
     )
 
 
@@ -315,8 +303,8 @@ def function_name(value: Value) -> str:
             return f"{function_name(value.owner)}.{value.name}" if not constant(value.owner) else value.name
         case Prepared():
             return function_name(value.function)
-        case InstanceValue(ClassValue() as cls):
-            return cls.name
+        case InstanceValue(cls):
+            return str(value.attributes.get("name", "object")) if cls is None else cls.name
     return "function"
 
 
@@ -344,8 +332,6 @@ def _parts(value: Value) -> Collection[Value]:
             return [*value, *value.values()]
         case TypeArguments(origin, arguments):
             return (origin, *arguments)
-        case EnumMember():
-            return (value.value,)
     return ()
 
 
