@@ -13,17 +13,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.evaluation.calls import Calls
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
-from dispatch_cli.extract.python.evaluation.expressions import Expressions
-from dispatch_cli.extract.python.evaluation.lookups import Lookups
-from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.keys import COMMON, HARMLESS
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
@@ -120,27 +115,18 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
     return [file for file in files if file in set(chosen)]
 
 
-class PythonReader(Evaluator):
+class PythonReader:
     """Reads modules, each once."""
 
     def __init__(self, run: PythonRun) -> None:
         self.run = run
+        self.evaluator = Evaluator(run)
+        self.evaluator.module = self.module
+        self._statements = Statements(self.evaluator)
         self._modules: dict[str, Scope] = {}
         self._reading = 0
-        self.module = self._module
-        lookups = Lookups(self)
-        self.look_up, self.known, self.attribute = lookups.look_up, lookups.known, lookups.attribute
-        operations = Operations(run)
-        expressions = Expressions(self, operations)
-        self.value, self.truth, self.truth_of = expressions.value, expressions.truth, expressions.truth_of
-        torch = TorchCalls(run, self.value)
-        calls = Calls(self, lookups, operations, torch)
-        self.call, self.apply = calls.call, calls.apply
-        self.decorate, self.run_function = calls.decorate, calls.run_function
-        statements = Statements(self, lookups, torch)
-        self.assign, self.block = statements.assign, statements.block
 
-    def _module(self, file: str) -> Scope:
+    def module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
         if file in self._modules:
             return self._modules[file]
@@ -153,7 +139,7 @@ class PythonReader(Evaluator):
         self._reading += 1
         try:
             with run.anew(), run.work.file(file):
-                self.block(tree.body, scope)
+                self._statements.block(tree.body, scope)
         except (OverWork, RecursionError) as error:
             run.bounded(error, file)
         finally:
@@ -164,8 +150,8 @@ class PythonReader(Evaluator):
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
         index = self.run.index
         index.tree(file)
-        if (error := index.unread.get(file)) is not None:
-            text = index.text(file)
+        if file in index.unread:
+            text, error = index.text(file), index.unread[file]
             unread = not error.bound and "torch" in text and _FILLED_IN.search(text) is None
             self.run.not_understood[file, ""] = error.at_file(file, unread)
             return
@@ -178,8 +164,8 @@ class PythonReader(Evaluator):
                 for call in self._left(file):
                     why = "it is in code that is not reached when the module is imported"
                     self.run.not_known(Call([], {}, call, self.module(file)), why)
-        except OverWork as error:
-            self.run.bounded(error, file)
+        except OverWork as bound:
+            self.run.bounded(bound, file)
 
     def _left(self, file: str) -> list[ast.Call]:
         """Calls that may register something, and that were not evaluated; others are noted as read."""
@@ -201,8 +187,7 @@ class PythonReader(Evaluator):
         if name in imported:
             return True
         if name in scope.names:
-            value = self.look_up(name, node.func, scope)
-            return names.may_register(value)
+            return names.may_register(self.evaluator.value(node.func, scope))
         return name not in COMMON
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
@@ -235,7 +220,7 @@ class PythonReader(Evaluator):
         try:
             with run.anew():
                 run.now.assumed = function
-                self.run_function(bound, Call([], {}, code, function.scope))
+                self.evaluator.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
             run.bounded(error, file, code)
 

@@ -9,7 +9,7 @@ from math import prod
 
 import dispatch_cli.extract.python.keys as keys
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.annotations import NoSchema
+from dispatch_cli.extract.python.annotations import NoSchema, infer_schema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
 from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
@@ -27,7 +27,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Value,
     function_name,
 )
-from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.libraries import PARAMETERS, Libraries
 from dispatch_cli.extract.python.run import PythonRun

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.python.annotations import NoSchema
-from dispatch_cli.extract.python.infer import infer_schema
+from dispatch_cli.extract.python.annotations import NoSchema, infer_schema
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.run import PythonRun
@@ -128,7 +127,7 @@ def ours(file: Path) -> list[str | None]:
 
 def _schema(reader: PythonReader, function: object, mutates: object) -> str | None:
     try:
-        return infer_schema(function, mutates, reader.value)
+        return infer_schema(function, mutates, reader.evaluator.value)
     except NoSchema:
         return None
 

@@ -1,37 +1,859 @@
-"""The parts of the reader of Python sources, as they see each other."""
+"""The value of an expression, without running anything: of names, operators and calls."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Scope, Value
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
+from dispatch_cli.extract.python.evaluation.operations import Operations
+from dispatch_cli.extract.python.evaluation.values import (
+    MAX_ATOMS,
+    MAX_ITEMS,
+    MAX_NAME,
+    MAX_PARTS,
+    MAX_TEXT,
+    PARTS,
+    Alternatives,
+    Bound,
+    Call,
+    ClassValue,
+    Dotted,
+    FunctionValue,
+    ImportedName,
+    InstanceValue,
+    LibraryValue,
+    ModuleValue,
+    NoResult,
+    Opaque,
+    OperatorHandle,
+    Prepared,
+    RegistrationQuestion,
+    Scope,
+    Value,
+    ValueOption,
+    atom,
+    conditional,
+    decided,
+    default_nodes,
+    exclusive,
+    is_type,
+    joined,
+    merged,
+    source_text,
+)
+from dispatch_cli.extract.python.evaluation.versions import (
+    VERSION_CLASSES,
+    VERSION_OF_TORCH,
+    ByVersion,
+    Version,
+    condition_of,
+)
+from dispatch_cli.extract.python.keys import FIND_SCHEMA, METHODS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.run import PythonRun
-from dispatch_cli.model.conditions.condition import Condition
+from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.model.conditions.condition import Atom, Condition, negated
+from dispatch_cli.model.conditions.worlds import TORCH_VERSION
+from dispatch_cli.model.sources.source_conditions import question_text
+
+MAX_DEPTH = 120
+"""Maximum depth of expressions, statements and calls together."""
+MAX_CALLS = 30
+"""Calls of the project's functions within each other."""
+_MISSING = Opaque(None, "missing")
+_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
 class Evaluator:
-    """The parts of the reader, as they see each other.
+    """Evaluates expressions.
 
-    run: what all modules share. value: of an expression. truth: of a test, or the condition under which it holds;
-    truth_of: that of a value. look_up: the value of a name; known: of one that a scope has; attribute: of an attribute
-    of a value. module: the names of a module, by its file. call: the value of a call; apply: calls a value; decorate:
-    applies a decorator to a function or class; run_function: goes through the body of a function. assign: binds a name,
-    the parts of a tuple, an attribute or an item. block: goes through statements in order.
+    block, assign: of `Statements`: go through statements; bind a name, the parts of a tuple, an attribute or an item.
+    module: the names of a module, by its file.
     """
 
-    run: PythonRun
-    value: Callable[[ast.expr, Scope], Value]
-    truth: Callable[[ast.expr, Scope], bool | Condition]
-    truth_of: Callable[[Value, ast.AST], bool | Condition]
-    look_up: Callable[[str, ast.AST, Scope], Value]
-    known: Callable[[Scope, str], Value]
-    attribute: Callable[[Value, str, ast.AST, Scope], Value]
-    module: Callable[[str], Scope]
-    call: Callable[[ast.Call, Scope], Value]
-    apply: Callable[[Value, Call], Value]
-    decorate: Callable[[Value, Value, ast.AST, Scope], Value]
-    run_function: Callable[[FunctionValue, Call], Value]
-    assign: Callable[[ast.expr, Value, Scope], None]
     block: Callable[[Sequence[ast.stmt], Scope], Any]
+    assign: Callable[[ast.expr, Value, Scope], None]
+    module: Callable[[str], Scope]
+
+    def __init__(self, run: PythonRun) -> None:
+        self.run = run
+        self.torch = TorchCalls(run, self.value)
+        self._operations = Operations(run)
+        self._imported: dict[ImportedName, Value] = {}
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression."""
+        self.run.spend()
+        self.run.now.depth += 1
+        try:
+            if self.run.now.depth > MAX_DEPTH:
+                return Opaque(node)
+            result = self._value(node, scope)
+            if isinstance(result, str | list | dict | tuple) and len(result) > 64 and not isinstance(node, ast.Name):
+                self.run.spend(len(result) // (PARTS if isinstance(result, str) else 4))
+            return result
+        except (NoResult, RecursionError):
+            return Opaque(node)
+        finally:
+            self.run.now.depth -= 1
+
+    def _set(self, node: ast.expr, scope: Scope) -> tuple[Value] | None:
+        """Value that ``--set`` gives to the expression, in a tuple; None where it gives none."""
+        values = self.run.values(scope.file)
+        return values.get(self.run.text(node)) if values else None
+
+    # tests
+
+    def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
+        """Truth of a test, or the condition under which it holds."""
+        match node:
+            case ast.BoolOp() if self._set(node, scope) is None:
+                if len(node.values) > MAX_ATOMS:
+                    return self._atom(node)
+                parts = [self.truth(value, scope) for value in node.values]
+                return self._joined_truth(parts, isinstance(node.op, ast.And), node)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                inner = self.truth(operand, scope)
+                return not inner if isinstance(inner, bool) else negated(inner)
+        return self.truth_of(self.value(node, scope), node)
+
+    def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
+        """Truth of a value, or the condition under which it is true."""
+        if isinstance(value, Alternatives):
+            ways = [[*option.when, self.truth_of(option.value, node)] for option in value.options]
+            return self._joined_truth([self._joined_truth(way, True, node) for way in ways], False, node)
+        if isinstance(value, ByVersion) and all(map(decided, value.values)):
+            return condition_of(list(map(bool, value.values)))
+        if isinstance(value, RegistrationQuestion):
+            return Atom(value.text)
+        return bool(value) if decided(value) else self._atom(node)
+
+    def _joined_truth(self, parts: list[bool | Condition], conjunction: bool, node: ast.AST) -> bool | Condition:
+        self.run.spend(1 << min(2 * len(parts), 10))
+        whole = joined(parts, conjunction)
+        return self._atom(node) if whole is None else whole
+
+    def _atom(self, node: ast.AST) -> Condition:
+        return atom(self.run.text(node))
+
+    # values. Errors: `NoResult`
+
+    def _value(self, node: ast.expr, scope: Scope) -> Value:
+        if not isinstance(node, ast.Constant) and (setting := self._set(node, scope)) is not None:
+            return setting[0]
+        match node:
+            case ast.Constant():
+                return self._operations.do(lambda: node.value)
+            case ast.Name():
+                return self.look_up(node.id, scope)
+            case ast.Attribute():
+                owner = self.value(node.value, scope)
+                return self.run.each(owner, lambda chosen: self.attribute(chosen, node.attr, scope), node)
+            case ast.Call():
+                return self.call(node, scope)
+            case ast.JoinedStr():
+                return self._joined(node, scope)
+            case ast.Tuple() | ast.List() | ast.Set():
+                return self._collection(node, scope)
+            case ast.Dict():
+                return self._dictionary(node, scope)
+            case ast.BinOp():
+                left, right = self.value(node.left, scope), self.value(node.right, scope)
+                return self.run.pairs(left, right, partial(self._operations.binary, node.op), node)
+            case ast.Compare():
+                return self._compared(node, scope)
+            case ast.BoolOp():
+                return self._bool_value(node, scope)
+            case ast.UnaryOp(op=ast.Not()):
+                truth = self.truth(node.operand, scope)
+                return not truth if isinstance(truth, bool) else conditional([negated(truth)], True, False)
+            case ast.UnaryOp():
+                value = self.value(node.operand, scope)
+                if isinstance(value, int | float):
+                    return -value if isinstance(node.op, ast.USub) else value
+            case ast.IfExp():
+                return self._either(node, scope)
+            case ast.Subscript():
+                owner, key = self.value(node.value, scope), self.value(node.slice, scope)
+                if not isinstance(owner, Opaque):
+                    return self.run.pairs(owner, key, self._operations.item, node)
+            case ast.Slice():
+                bounds = [bound and self.value(bound, scope) for bound in (node.lower, node.upper, node.step)]
+                if all(bound is None or isinstance(bound, int) for bound in bounds):
+                    return slice(*bounds)
+            case ast.Lambda():
+                defaults = {name: self.value(part, scope) for name, part in default_nodes(node.args).items()}
+                return FunctionValue(node, scope, defaults=defaults)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                first = self.value(node.generators[0].iter, scope)
+                return self.run.each(first, lambda chosen: self._comprehended(node, chosen, scope), node)
+            case ast.Yield() | ast.YieldFrom():  # what calls the function goes through results
+                scope.returns.append(ValueOption((), Opaque(node)))
+            case ast.NamedExpr():
+                value = self.value(node.value, scope)
+                self.assign(node.target, value, scope)
+                return value
+        raise NoResult
+
+    def _joined(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        """The text of an f-string, for each of the values that its parts may have."""
+        result: Value = ""
+        for piece in node.values:
+            text: Value = getattr(piece, "value", "")
+            if isinstance(piece, ast.FormattedValue):
+                spec = "" if piece.format_spec is None else self.value(piece.format_spec, scope)
+                act = partial(self._operations.formatted, spec=spec, conversion=piece.conversion)
+                text = self.run.each(self.value(piece.value, scope), act, piece)
+            result = self.run.pairs(result, text, self._operations.added, node)
+        return result
+
+    def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
+        values: list[Value] = []
+        for element in node.elts:
+            if isinstance(element, ast.Starred):
+                inner = self.run.items(self.value(element.value, scope))
+                if inner is None or len(values) + len(inner) > MAX_PARTS:
+                    raise NoResult
+                values.extend(inner)
+            else:
+                values.append(self.value(element, scope))
+        self._operations.afford(values)
+        if isinstance(node, ast.List):
+            return values
+        return tuple(values) if isinstance(node, ast.Tuple) else self._operations.function("set", [values], {})
+
+    def _dictionary(self, node: ast.Dict, scope: Scope) -> Value:
+        values: dict[Value, Value] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            inner = self.value(value, scope)
+            if key is None:
+                if not isinstance(inner, dict) or len(values) + len(inner) > MAX_PARTS:
+                    raise NoResult
+                self.run.spend(len(inner) // PARTS)
+                values.update(inner)
+                continue
+            known = self.value(key, scope)
+            self._operations.afford(known)
+            self._operations.do(values.__setitem__, known, inner)
+        self._operations.afford(values)
+        return values
+
+    def _comprehended(self, node: _Comprehension, first: Value, scope: Scope) -> Value:
+        """The value of a comprehension. first: what its first loop goes through."""
+        inner = Scope(scope.file, scope)
+        values: list[Value] = []
+
+        def go(level: int) -> None:
+            if level == len(node.generators):
+                if isinstance(node, ast.DictComp):
+                    values.append((self.value(node.key, inner), self.value(node.value, inner)))
+                else:
+                    values.append(self.value(node.elt, inner))
+                if len(values) > MAX_ITEMS:
+                    raise NoResult
+                return
+            generator = node.generators[level]
+            items = self.run.items(self.value(generator.iter, inner) if level else first)
+            if items is None:
+                raise NoResult
+            for item in items:
+                self.run.spend()
+                self.assign(generator.target, item, inner)
+                tests = [self.truth(test, inner) for test in generator.ifs]
+                if False in tests:
+                    continue
+                if any(test is not True for test in tests):
+                    raise NoResult
+                go(level + 1)
+
+        go(0)
+        kind = {ast.DictComp: "dict", ast.SetComp: "set"}.get(type(node), "list")
+        return self._operations.function(kind, [values], {})
+
+    def _compared(self, node: ast.Compare, scope: Scope) -> Value:
+        left = self.value(node.left, scope)
+        for kind, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.value(right_node, scope)
+            result = self.run.pairs(left, right, partial(self._operations.compare, kind), node)
+            if len(node.ops) == 1 or result is False:
+                return result
+            if result is not True:
+                raise NoResult
+            left = right
+        return True
+
+    def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
+        last = len(node.values) - 1
+        stop = isinstance(node.op, ast.Or)
+        for place, operand in enumerate(node.values):
+            value = self.value(operand, scope)
+            if place == last:
+                return value
+            truth = self.truth_of(value, operand)
+            if truth is stop:
+                self.run.dead(node.values[place + 1 :], scope.file)
+                return value
+            if isinstance(truth, bool):
+                continue
+            if not isinstance(value, Alternatives) or place < last - 1:
+                break
+            other = self.value(node.values[last], scope)
+            return self.run.each(value, lambda v: v if self.truth_of(v, node) is stop else other)  # noqa: B023
+        raise NoResult
+
+    def _either(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self.truth(node.test, scope)
+        if isinstance(test, bool):
+            self.run.dead([node.orelse if test else node.body], scope.file)
+            return self.value(node.body if test else node.orelse, scope)
+        with self.run.under((test,)):
+            first = self.value(node.body, scope)
+        with self.run.under((negated(test),)):
+            second = self.value(node.orelse, scope)
+        return conditional([test], first, second)
+
+    # names
+
+    def look_up(self, name: str, scope: Scope) -> Value:
+        """Value of a name. Errors: `NoResult`."""
+        home: Scope | None = scope
+        while home is not None:
+            if name in home.names and (not home.is_class or home is scope):
+                return self.known(home, name)
+            if home.stars and (starred := self._starred(home, name)) is not _MISSING:
+                return starred
+            home = home.parent
+        if name == "__name__":
+            return self.run.index.dotted(scope.file)
+        if name in names.BUILTIN_NAMES:
+            return Dotted(f"builtins.{name}")
+        raise NoResult
+
+    def known(self, home: Scope, name: str) -> Value:
+        """Value of a name of a scope; a module that it is imported from is read now."""
+        value = home.names[name]
+        if isinstance(value, Alternatives) and any(isinstance(option.value, ImportedName) for option in value.options):
+            return merged([ValueOption(option.when, self._known(option.value, name)) for option in value.options])
+        return self._known(value, name)
+
+    def _known(self, value: Value, name: str) -> Value:
+        """A value; what an import binds is looked up once, and the name keeps it, so that branches agree on it."""
+        if not isinstance(value, ImportedName):
+            return value
+        if value not in self._imported:
+            self.run.spend(10)
+            self._imported[value] = Opaque(value.node, name)  # modules may import each other
+            with suppress(NoResult):
+                self._imported[value] = self._from(value.node, value.name, Scope(value.file))
+        return self._imported[value]
+
+    def attribute(self, owner: Value, name: str, scope: Scope) -> Value:
+        """Value of an attribute of a value. Errors: `NoResult`."""
+        match owner:
+            case Dotted(base) if name in ("__name__", "__qualname__") and base.startswith("builtins."):
+                return base.removeprefix("builtins.")
+            case Dotted(base):
+                return self._of_dotted(f"{base}.{name}", scope)
+            case ModuleValue(file):
+                return self.member(file, name)
+            case FunctionValue():
+                return self._of_function(owner, name)
+            case ClassValue():
+                return self._of_class(owner, owner, name)
+            case InstanceValue(cls):
+                if name in owner.attributes:
+                    return owner.attributes[name]
+                value = self.method(owner, name)
+                registers = cls is not None and name in METHODS and name not in ("define", "impl", "fallback")
+                return Bound(owner, name) if isinstance(value, Opaque) and registers else value
+            case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
+                return block.namespace
+            case OperatorHandle() if name in ("_opoverload", "default"):
+                return owner
+            case Version() if (own := owner.attribute(name)) is not None:
+                return own
+            case str() | list() | dict() | tuple() | OperatorHandle():
+                return Bound(owner, name)
+            case Opaque() if name in METHODS:
+                return Bound(owner, name)
+            case LibraryValue() if name != "ns":
+                return Bound(owner, name)
+        raise NoResult
+
+    def _of_dotted(self, full: str, scope: Scope) -> Value:
+        if len(full) > MAX_NAME or full.startswith("builtins.NoneType."):
+            raise NoResult
+        full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
+        if ".DispatchKey." in full and full.endswith(".name"):
+            return full.split(".")[-2]
+        if _NAMESPACE_NAME.fullmatch(full):
+            return full.removesuffix(".__name__")
+        if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
+            return False
+        owner, _, name = full.rpartition(".")
+        in_namespace = owner.startswith("torch.ops.") and owner.count(".") < 3
+        if full.startswith("torch.") and name in METHODS and full not in TORCH_FUNCTIONS and not in_namespace:
+            return Bound(Dotted(owner), name)
+        if full == TORCH_VERSION:
+            return self.run.values(scope.file).get(full, (VERSION_OF_TORCH,))[0]
+        if names.is_torch_api(full):
+            return Dotted(full)
+        if module_file := self.run.index.absolute(full, scope.file):
+            return ModuleValue(module_file)
+        if module_file := self.run.index.absolute(owner, scope.file):
+            return self.member(module_file, name)
+        if names.certain(full):
+            return Dotted(full)
+        raise NoResult
+
+    def member(self, file: str, name: str) -> Value:
+        """Value of a name of a module of the project. Errors: `NoResult`."""
+        index = self.run.index
+        full = f"{index.dotted(file)}.{name}"
+        if names.is_torch_api(full):
+            return Dotted(full)
+        if full.rpartition(".")[0] != "torch" and index.mentions(file, name):
+            inside = self.module(file)
+            if name in inside.names:
+                return self.known(inside, name)
+            if (starred := self._starred(inside, name)) is not _MISSING:
+                return starred
+        beside = index.relative(file, 1, name) if file.endswith("__init__.py") else None
+        if module_file := index.absolute(full, file) or beside:
+            return ModuleValue(module_file)
+        if names.certain(full):
+            return Dotted(full)
+        raise NoResult
+
+    def _from(self, node: ast.ImportFrom, name: str, scope: Scope) -> Value:
+        """Value of a name that an import binds. Errors: `NoResult`."""
+        base = node.module or ""
+        if not node.level:
+            try:
+                return self._of_dotted(f"{base}.{name}", scope)
+            except NoResult:
+                return Dotted(f"{base}.{name}")
+        file = self.run.index.relative(scope.file, node.level, base)
+        if file is not None and file != scope.file:
+            return self.member(file, name)
+        beside = self.run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
+        if beside is not None:
+            return ModuleValue(beside)
+        if file is not None:
+            return self.member(file, name)
+        namespace = self.run.extension_names.of_generated_module(scope.file) if base == "_ops" else None
+        if namespace is not None and name == "ops":  # of the module that kernel-builder makes when it builds a package
+            return Dotted(f"torch.ops.{namespace}")
+        if namespace is not None and name == "add_op_namespace_prefix":
+            return Bound(f"{namespace}::{{}}", "format")
+        return Dotted(f"{'.' * node.level}{base}.{name}")
+
+    def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
+        """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
+        seen = set() if seen is None else seen
+        for file in reversed(scope.stars):
+            if file in seen or name.startswith("__") or not self.run.index.mentions(file, name):
+                continue
+            seen.add(file)
+            self.run.spend()
+            inside = self.module(file)
+            listed = self.run.items(inside.names["__all__"]) if "__all__" in inside.names else None
+            if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
+                continue
+            if name in inside.names:
+                return self.known(inside, name)
+            value = self._starred(inside, name, seen)
+            if value is not _MISSING:
+                return value
+        return _MISSING
+
+    # imports
+
+    def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        """Bind what an import names."""
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.asname:
+                    scope.names[name.asname] = self.imported(name.name, scope)
+                else:
+                    top = name.name.partition(".")[0]
+                    scope.names[top] = self.imported(top, scope)
+            return
+        for name in node.names:
+            bound, base = name.asname or name.name, node.module or ""
+            if name.name != "*":
+                value = ImportedName(node, scope.file, name.name)
+                scope.names[bound] = self.run.values(scope.file).get(bound, (value,))[0]
+                continue
+            index = self.run.index
+            file = index.relative(scope.file, node.level, base) if node.level else index.absolute(base, scope.file)
+            if file is not None and not names.is_torch_api(base) and file not in scope.stars:
+                scope.stars.append(file)
+
+    def imported(self, name: str, scope: Scope) -> Value:
+        """The module of a name."""
+        if names.is_torch_api(name):
+            return Dotted(name)
+        if len(name) > MAX_NAME:
+            return Opaque(None, name[:MAX_TEXT])
+        file = self.run.index.absolute(name, scope.file)
+        if file and name != "torch":
+            return ModuleValue(file)
+        self.run.modules.add(name)
+        return Dotted(name)
+
+    def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds; None where it is assumed."""
+        index, file = self.run.index, scope.file
+        if isinstance(node, ast.Import):
+            unsure = (name.name for name in node.names if not names.certain(name.name))
+            absent = next((name for name in unsure if index.absolute(name, file) is None), None)
+            return None if absent is None else Atom(f"import {absent}")
+        base = node.module or ""
+        if node.level:
+            path = index.relative(file, node.level, base)
+            tested = [] if base else [name.name for name in node.names]
+            missing = [name for name in tested if index.relative(file, node.level, name) is None]
+            if (path is None and not base and not missing) or (
+                path is not None and all(index.mentions(path, name) for name in missing)
+            ):
+                return None
+        elif names.certain(base):
+            known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
+            private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
+            if known or not (private or base == "torch.library"):
+                return None
+        elif index.absolute(base, file) is not None:
+            return None
+        return Atom(source_text(node))
+
+    # functions and classes
+
+    def _of_function(self, owner: FunctionValue, name: str) -> Value:
+        if name in owner.attributes:
+            return owner.attributes[name]
+        if name in ("__name__", "__qualname__"):
+            return owner.wrapped if isinstance(owner.wrapped, Opaque) else owner.name
+        if name == "__module__":
+            return self.run.index.dotted(owner.scope.file)
+        if name == "__wrapped__" and owner.wrapped:
+            return owner.wrapped
+        raise NoResult
+
+    def method(self, owner: InstanceValue, name: str) -> Value:
+        """Attribute that the class of an object has; `Opaque` for none that is known."""
+        try:
+            return Opaque() if owner.of is None else self._of_class(owner.of, owner, name)
+        except NoResult:
+            return Opaque()
+
+    def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
+        if name in ("__name__", "__qualname__") and owner is cls:
+            return cls.name
+        for home in self._ancestors(cls):
+            if name not in home.scope.names:
+                continue
+            value = self.known(home.scope, name)
+            if isinstance(value, FunctionValue):
+                value = self._method(value, home, owner)
+            elif owner is home and self.is_enum(home) and not name.startswith("_"):
+                value = InstanceValue(None, {"name": name, "value": value})
+            if home is cls or not isinstance(value, Opaque):
+                return value
+        raise NoResult
+
+    def _ancestors(self, cls: ClassValue) -> list[ClassValue]:
+        """A class and those of the project that it inherits from, each once: those of the first base first."""
+        values: dict[int, ClassValue] = {}
+        waiting = [cls]
+        while waiting:
+            self.run.spend()
+            ancestor = waiting.pop()
+            if id(ancestor) not in values:
+                values[id(ancestor)] = ancestor
+                waiting += [base for base in self._bases(ancestor)[::-1] if isinstance(base, ClassValue)]
+        return list(values.values())
+
+    def _bases(self, cls: ClassValue) -> tuple[Value, ...]:
+        if cls.bases is None:
+            cls.bases = ()
+            outer = cls.scope.parent
+            assert outer is not None
+            cls.bases = tuple(self.value(base, outer) for base in cls.node.bases)
+        return cls.bases
+
+    def _method(self, function: FunctionValue, cls: ClassValue, owner: Value) -> Value:
+        if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
+            return function
+        binds = cls if function.kind == "classmethod" else owner
+        bound = replace(function, binds=binds, bound=True, attributes={})
+        if function.kind != "property":
+            return bound
+        return self.run_function(bound, Call([], {}, function.node, function.scope))
+
+    def is_enum(self, cls: ClassValue) -> bool:
+        """True for an enumeration."""
+        bases = (base for ancestor in self._ancestors(cls) for base in self._bases(ancestor))
+        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
+
+    # calls
+
+    def call(self, node: ast.Call, scope: Scope) -> Value:
+        """The value of a call; what the project's functions register on the way is found."""
+        function = self.value(node.func, scope)
+        given: list[Value] = []
+        keywords: dict[str, Value] = {}
+        complete = True
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                items = self.run.items(self.value(arg.value, scope))
+                complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
+                given.extend((items or []) if complete else [])
+            else:
+                given.append(self.value(arg, scope))
+        for keyword in node.keywords:
+            value = self.value(keyword.value, scope)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+                self.run.spend(len(value) // 4)
+                keywords.update(value)
+            else:
+                complete = False
+        made = Call(given, keywords, node, scope)
+        if not complete and names.may_register(function):
+            return self.run.not_known(made, "its arguments are not written out")
+        return self.run.each(function, lambda option: self.apply(option, made))
+
+    def apply(self, function: Value, call: Call) -> Value:
+        """Call a value."""
+        if not isinstance(function, Opaque):
+            self.run.seen_calls.add(id(call.node))
+        try:
+            match function:
+                case FunctionValue():
+                    return self._followed(function, call)
+                case ClassValue():
+                    return self._instance(function, call)
+                case InstanceValue():
+                    method = self.method(function, "__call__")
+                    if isinstance(method, FunctionValue):
+                        return self._followed(method, call)
+                case Prepared():
+                    return self._prepared(function, call)
+                case Bound():
+                    return self._bound(function, call)
+                case Dotted(name):
+                    return self._function(name, call)
+        except NoResult:
+            pass
+        return Opaque(call.node)
+
+    def decorate(self, function: Value, value: Value, node: ast.AST, scope: Scope) -> Value:
+        """Apply a decorator to a function or class."""
+        if isinstance(function, Alternatives):
+            return self.run.each(function, lambda option: self.decorate(option, value, node, scope))
+        if isinstance(value, FunctionValue) and not isinstance(
+            function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
+        ):
+            value.may_be_replaced = True
+        if isinstance(function, Dotted) and not names.is_torch_api(function.name):
+            self.run.seen_calls.add(id(node))
+            return value  # such as functools.cache: it is taken for the function itself
+        result = self.apply(function, Call([value], {}, node, scope))
+        return value if isinstance(result, Opaque) else result
+
+    def _followed(self, function: FunctionValue, call: Call) -> Value:
+        self.run.now.calls.append((call.file, call.node))
+        try:
+            return self.run_function(function, call)
+        finally:
+            self.run.now.calls.pop()
+
+    def run_function(self, function: FunctionValue, call: Call) -> Value:
+        """Go through the body of a function."""
+        code = function.node
+        self.run.entered.add(id(code))
+        if (
+            len(self.run.now.calls) > MAX_CALLS
+            or self.run.now.active.count(id(code)) > 2
+            or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
+        ):
+            return Opaque(call.node)
+        inner = Scope(function.scope.file, function.scope)
+        self._bind(function, call, inner)
+        if isinstance(code, ast.Lambda):
+            return self.value(code.body, inner)
+        count = len(self.run.now.active)
+        self.run.now.active.append(id(code))
+        size = len(self.run.now.when)
+        try:
+            if self._registers(code):
+                self.block(code.body, inner)
+            elif not self.run.for_value(code, lambda: self.block(code.body, inner)):
+                return Opaque(call.node)
+        finally:
+            del self.run.now.active[count:]
+        returns = inner.returns
+        if len(returns) < 2:
+            return returns[0].value if returns else None
+        if all(type(option.value) is Opaque for option in returns):
+            return Opaque(call.node)  # what decides between values that are not known says nothing
+        return merged(exclusive([ValueOption(option.when[size:], option.value) for option in returns]))
+
+    def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """True if a function may register something, or is small enough to be followed for what it returns."""
+        facts = names.function_facts(code)
+        return self._registers(code) or (facts.size <= facts.limit and len(self.run.now.active) <= 8)
+
+    def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        return names.may_register_in(code, self.run.helpers)
+
+    def _bind(self, function: FunctionValue, call: Call, scope: Scope) -> None:
+        """Bind the parameters of a function."""
+        arguments, left = function.node.args, dict(call.keywords)
+        given = [function.binds, *call.given] if function.bound else call.given
+        positional = [*arguments.posonlyargs, *arguments.args]
+        for place, parameter in enumerate((*positional, *arguments.kwonlyargs)):
+            name = parameter.arg
+            if place < min(len(given), len(positional)):
+                scope.names[name] = given[place]
+            elif name in left:
+                scope.names[name] = left.pop(name)
+            else:
+                scope.names[name] = function.defaults[name] if name in function.defaults else Opaque(parameter, name)
+        if arguments.vararg is not None:
+            scope.names[arguments.vararg.arg] = tuple(given[len(positional) :])
+        if arguments.kwarg is not None:
+            scope.names[arguments.kwarg.arg] = left
+
+    def _instance(self, cls: ClassValue, call: Call) -> Value:
+        if self.is_enum(cls):
+            raise NoResult
+        instance = InstanceValue(cls)
+        start = self.method(instance, "__init__")
+        if isinstance(start, FunctionValue):
+            self._followed(start, call)
+        return instance
+
+    def _prepared(self, function: Prepared, call: Call) -> Value:
+        call = call.of(*function.arguments, *call.given, **{**function.keywords, **call.keywords})
+        return self.apply(function.function, call)
+
+    def _bound(self, bound: Bound, call: Call) -> Value:
+        given = call.given
+        if not isinstance(bound.owner, str | list | dict | tuple):
+            return self.torch.method(bound, call)
+        if isinstance(bound.owner, list) and bound.name in ("append", "insert"):
+            given = [*given[:-1], self.run.here(given[-1])] if given else given
+        if bound.name == "join" and given and isinstance(given[0], list):
+            given = [[self.run.holding(part) for part in given[0]]]
+        return self._operations.method(bound.owner, bound.name, given, call.keywords)
+
+    # functions that are not the project's
+
+    def _function(self, name: str, call: Call) -> Value:
+        """Call a function by its full name."""
+        given, node = call.given, call.node
+        first = given[0] if given else None
+        own = name.removeprefix("builtins.") if name.startswith("builtins.") else ""
+        if own or name in VERSION_CLASSES:
+            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
+            if len(places) == 1:
+                (place,) = places
+                return self.run.each(given[place], lambda v: self._function(name, call.with_argument(place, v)), node)
+        if own and own != "__import__":
+            return self._builtin(own, call)
+        if name in VERSION_CLASSES and isinstance(first, str):
+            return Version(first)
+        match name, given:
+            case (("importlib.metadata.version" | "importlib_metadata.version"), ["torch"]):
+                return self.attribute(Dotted("torch"), "__version__", call.scope)
+            case "importlib.import_module", [str() as module, *_] if module and module[0] != ".":
+                return self.imported(module, call.scope)
+            case "builtins.__import__", [str() as module, *_] if module and module[0] != ".":
+                return self.imported(module.partition(".")[0], call.scope)
+            case (("functools.partial" | "functools.partialmethod"), [function, *arguments]):
+                return Prepared(function, tuple(arguments), call.keywords)
+            case (("functools.wraps" | "functools.update_wrapper"), [function, *_]):
+                return Prepared(Dotted("functools.wrapped"), (function,))
+            case "functools.wrapped", [function, wrapper]:
+                if isinstance(wrapper, FunctionValue):
+                    wrapper.wrapped = function if isinstance(function, FunctionValue) else Opaque(node)
+                return wrapper
+            case "inspect.signature", [FunctionValue() as function]:
+                return signature_of(function, self.value)
+            case "typing.get_origin", [kind] if is_type(kind):
+                return type_origin(kind)
+            case "typing.get_args", [kind] if is_type(kind):
+                return type_arguments(kind)
+        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
+            return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], node, call.file)
+        if name == FIND_SCHEMA and isinstance(first, str):
+            namespace, _, operator = first.partition("::")
+            return self._has_operator(namespace, operator, call)
+        if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
+            self.torch.removed_python_kernel(name.removesuffix(".pop"), first, node)
+            raise NoResult
+        return self.torch.call(name, call)
+
+    def _has_operator(self, namespace: str, name: str, call: Call) -> Value:
+        """``hasattr(torch.ops.my, "op")``: whether the operator is defined when this is asked."""
+        operator = f"{namespace}::{name}"
+        if self.run.is_defined(operator):
+            return True
+        return self.run.question(question_text(namespace, name), operator, call.node, call.file)
+
+    def _builtin(self, name: str, call: Call) -> Value:
+        """Call one of Python's own functions."""
+        match name, call.given:
+            case "getattr", [owner, attribute, *default]:
+                return self._getattr(owner, attribute, default, call)
+            case "hasattr", [Dotted(owner), str() as attribute]:
+                if owner == "torch.ops" or (owner, attribute) == ("torch.version", "git_version"):
+                    return True  # each name is a namespace of operators
+                if _is_operator_namespace(owner):
+                    return self._has_operator(owner.rpartition(".")[2], attribute, call)
+                if names.is_torch_api(f"{owner}.{attribute}", exact=True):
+                    return True
+            case "isinstance", [value, kinds]:
+                return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
+            case "callable", [FunctionValue() | ClassValue()]:
+                return True
+            case "type", [None]:
+                return Dotted("builtins.NoneType")
+            case "map", [function, row] if (items := self.run.items(row)) is not None:
+                return [self.apply(function, call.of(item)) for item in items]
+            case _:
+                return self._operations.function(name, call.given, call.keywords)
+        raise NoResult
+
+    def _getattr(self, owner: Value, name: Value, default: list[Value], call: Call) -> Value:
+        """``getattr(owner, name)``, or with a default."""
+
+        def attribute(of: Value, called: Value) -> Value:
+            if not isinstance(called, str):
+                raise NoResult
+            return self.attribute(of, called, call.scope)
+
+        if default and isinstance(name, str):
+            if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
+                return default[0]
+            if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
+                is_there = self._has_operator(owner.name.rpartition(".")[2], name, call)
+                test = self.truth_of(is_there, call.node)
+                operator = attribute(owner, name)
+                return operator if isinstance(test, bool) else conditional([test], operator, default[0])
+        return self.run.pairs(owner, name, attribute, call.node)
+
+
+def _is_operator_namespace(name: str) -> bool:
+    """True for ``torch.ops.my``."""
+    return name.startswith("torch.ops.") and name.count(".") == 2

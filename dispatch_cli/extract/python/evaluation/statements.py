@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
-from dispatch_cli.extract.python.evaluation.lookups import Lookups
 from dispatch_cli.extract.python.evaluation.values import (
     PARTS,
     Alternatives,
@@ -31,7 +30,6 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.keys import FIND_SCHEMA
 from dispatch_cli.extract.python.names import always_raises, called_name, may_register_in
-from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -68,11 +66,10 @@ class Flow:
 class Statements:
     """Goes through statements."""
 
-    def __init__(self, reader: Evaluator, lookups: Lookups, torch: TorchCalls) -> None:
-        self._reader = reader
-        self._run = reader.run
-        self._lookups = lookups
-        self._torch = torch
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._run = evaluator.run
+        evaluator.block, evaluator.assign = self.block, self.assign
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
         """Go through statements in order, under the conditions under which they are reached."""
@@ -114,14 +111,14 @@ class Statements:
         """Go through one statement."""
         match node:
             case ast.Expr():
-                self._reader.value(node.value, scope)
+                self._evaluator.value(node.value, scope)
             case ast.Assign():
-                value = self._reader.value(node.value, scope)
+                value = self._evaluator.value(node.value, scope)
                 for target in node.targets:
                     self.assign(target, value, scope)
             case ast.AnnAssign():
                 if node.value is not None:
-                    self.assign(node.target, self._reader.value(node.value, scope), scope)
+                    self.assign(node.target, self._evaluator.value(node.value, scope), scope)
             case ast.AugAssign():
                 self._augment(node, scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -129,7 +126,7 @@ class Statements:
             case ast.ClassDef():
                 self._define_class(node, scope)
             case ast.Import() | ast.ImportFrom():
-                self._lookups.import_names(node, scope)
+                self._evaluator.import_names(node, scope)
             case ast.If():
                 return self._if(node, scope)
             case ast.For() | ast.AsyncFor():
@@ -141,7 +138,7 @@ class Statements:
             case ast.Try():
                 return self._try(node, scope)
             case ast.Return():
-                value = None if node.value is None else self._reader.value(node.value, scope)
+                value = None if node.value is None else self._evaluator.value(node.value, scope)
                 self._run.spend(len(self._run.now.when) // PARTS)
                 scope.returns.append(ValueOption(tuple(self._run.now.when), value))
                 return Flow(True, leaves="return")
@@ -171,7 +168,7 @@ class Statements:
             case ast.Starred():
                 self.assign(target.value, value, scope)
             case ast.Attribute():
-                owner = self._reader.value(target.value, scope)
+                owner = self._evaluator.value(target.value, scope)
                 if isinstance(owner, FunctionValue):
                     before = owner.attributes.get(target.attr, Opaque(target))
                     owner.attributes[target.attr] = conditional(self._run.now.when, value, before)
@@ -180,7 +177,7 @@ class Statements:
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value
             case ast.Subscript():
-                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                owner, key = self._evaluator.value(target.value, scope), self._evaluator.value(target.slice, scope)
                 if isinstance(owner, dict | list) and self._run.affords(key):
                     with suppress(TypeError, LookupError):
                         owner[key] = self._run.here(value)
@@ -192,12 +189,12 @@ class Statements:
             case ast.Name():
                 removed = self._home(target.id, scope).names.pop(target.id, None)
             case ast.Attribute():
-                removed = self._reader.value(target, scope)
+                removed = self._evaluator.value(target, scope)
                 self.assign(target, Opaque(target), scope)
             case ast.Subscript():
-                owner, key = self._reader.value(target.value, scope), self._reader.value(target.slice, scope)
+                owner, key = self._evaluator.value(target.value, scope), self._evaluator.value(target.slice, scope)
                 if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
-                    self._torch.removed_python_kernel(owner.name, key, target)
+                    self._evaluator.torch.removed_python_kernel(owner.name, key, target)
                 else:
                     self.assign(target.value, Opaque(target), scope)
         if isinstance(removed, LibraryValue):
@@ -222,12 +219,12 @@ class Statements:
 
     def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
         load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
-        self.assign(node.target, self._reader.value(load, scope), scope)
+        self.assign(node.target, self._evaluator.value(load, scope), scope)
 
     # definitions
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        defaults = {name: self._reader.value(part, scope) for name, part in default_nodes(node.args).items()}
+        defaults = {name: self._evaluator.value(part, scope) for name, part in default_nodes(node.args).items()}
         value: Value = FunctionValue(node, scope, defaults=defaults)
         self._run.functions.setdefault(scope.file, []).append(value)
         value = self._decorated(node, value, scope)
@@ -241,8 +238,8 @@ class Statements:
                 if isinstance(value, FunctionValue):
                     value.kind = decorator.id
                 continue
-            function = self._reader.value(decorator, scope)
-            value = self._reader.decorate(function, value, decorator, scope)
+            function = self._evaluator.value(decorator, scope)
+            value = self._evaluator.decorate(function, value, decorator, scope)
         return value
 
     def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
@@ -254,7 +251,7 @@ class Statements:
     # loops
 
     def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> Flow:
-        iterated = self._reader.value(node.iter, scope)
+        iterated = self._evaluator.value(node.iter, scope)
         if not isinstance(iterated, Alternatives):
             return self._loop(node, iterated, scope)
         for option in iterated.options:
@@ -294,7 +291,7 @@ class Statements:
 
     def _while(self, node: ast.While, scope: Scope) -> Flow:
         for _ in range(MAX_LOOP):
-            test = self._reader.truth(node.test, scope)
+            test = self._evaluator.truth(node.test, scope)
             if test is False:
                 self._run.dead(node.body, scope.file)
                 return Flow()
@@ -352,7 +349,7 @@ class Statements:
         return result
 
     def _if(self, node: ast.If, scope: Scope) -> Flow:
-        test = self._reader.truth(node.test, scope)
+        test = self._evaluator.truth(node.test, scope)
         if isinstance(test, bool):
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
             self._run.dead(other, scope.file)
@@ -404,15 +401,15 @@ class Statements:
     def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
         """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
         if isinstance(node, ast.Import | ast.ImportFrom):
-            return self._lookups.condition(node, scope)
+            return self._evaluator.condition(node, scope)
         if isinstance(node, ast.Expr) and _finds_schema(node):
-            question = self._reader.value(node.value, scope)
+            question = self._evaluator.value(node.value, scope)
             return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
         return None
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
         for item in node.items:
-            value = self._reader.value(item.context_expr, scope)
+            value = self._evaluator.value(item.context_expr, scope)
             if item.optional_vars is not None:
                 known = isinstance(value, LibraryValue | InstanceValue)
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
