@@ -20,6 +20,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     items_of,
     source_text,
 )
+from dispatch_cli.model.schema.types import DTYPES, OTHER_NAMES
 
 SPELLINGS = {
     "torch._tensor.Tensor": "torch.Tensor",
@@ -88,17 +89,6 @@ RETURN_TYPES: dict[object, str] = {
     ("list", ("torch.Tensor",)): "Tensor[]",
 }
 """Types of results and of parts of them, with their names in schemas."""
-_DTYPES = {
-    "float": "float32", "double": "float64", "half": "float16", "short": "int16", "int": "int32", "long": "int64",
-    "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32",
-}  # fmt: skip
-DTYPES = frozenset(
-    (
-        *_DTYPES.values(),
-        *("bfloat16", "bool", "uint8", "int8", "uint16", "uint32", "uint64", "quint8", "qint8", "qint32"),
-        *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"),
-    )
-)
 EMPTY = Dotted("inspect.Parameter.empty")
 """Stands for an annotation or a default that is not there."""
 _KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any", "torch.Generator"))
@@ -347,8 +337,8 @@ def _default(name: str, default: Value) -> str:
             return str(default)
         case str():
             return f'"{default}"'
-        case Dotted(full) if full.startswith("torch.") and _dtype(full) is not None:
-            return str(_dtype(full))
+        case Dotted(full) if (dtype := _dtype(full)) in DTYPES:
+            return dtype
         case Opaque() | Dotted() | InstanceValue():
             raise NoSchema(f"the default of parameter {name}, {function_name(default)}, is not known")
     literal = isinstance(default, list | tuple | set | dict)
@@ -356,10 +346,10 @@ def _default(name: str, default: Value) -> str:
     raise NoSchema(f"the default of parameter {name} has a type that schemas do not have", refused)
 
 
-def _dtype(name: str) -> str | None:
+def _dtype(name: str) -> str:
+    """The name of a dtype in schemas."""
     last = name.removeprefix("torch.")
-    last = _DTYPES.get(last, last)
-    return last if last in DTYPES else None
+    return OTHER_NAMES.get(last, last) if name.startswith("torch.") else ""
 
 
 def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:

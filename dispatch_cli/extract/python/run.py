@@ -56,6 +56,8 @@ FINDING = 50
 """Units of a registration, or of a statement that is not understood: what is made of it takes longer."""
 VALUE_UNITS = 60_000
 """Units of a function that registers nothing, and that is followed for values only."""
+VALUES_UNITS = 600_000
+"""Units of all such functions of a module: the others are for what registers something."""
 MAX_CONDITIONS = 12
 """Conditions of one registration."""
 
@@ -72,7 +74,7 @@ class Reading:
     the outermost first; active: the functions that are. assumed: the function that is looked at although nothing that
     is read calls it. uncertain: why it is not known what is registered. trying: ``try`` statements that are being read;
     refusals_allowed: those of them that catch the error by which PyTorch refuses a registration. depth: of statements
-    and expressions. value_left: units of work of a function that is followed only for its value.
+    and expressions. value_left: units of work of a function that is followed only for its value; values_left: of all.
     """
 
     when: list[Condition] = field(default_factory=list)
@@ -84,6 +86,7 @@ class Reading:
     refusals_allowed: int = 0
     depth: int = 0
     value_left: int | None = None
+    values_left: int = VALUES_UNITS
 
 
 class PythonRun:
@@ -146,12 +149,16 @@ class PythonRun:
             return True
         if id(function) in self.too_long:
             return False
+        limit = min(VALUE_UNITS, self.now.values_left)
+        inner = replace(self.now, when=[*self.now.when], value_left=limit)
         try:
-            with self.anew(replace(self.now, when=[*self.now.when], value_left=VALUE_UNITS)):
+            with self.anew(inner):
                 act()
         except TooMuchForValue:
             self.too_long.add(id(function))
             return False
+        finally:
+            self.now.values_left -= limit - (inner.value_left or 0)
         return True
 
     def affords(self, *values: Value) -> bool:
