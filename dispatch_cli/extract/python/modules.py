@@ -12,8 +12,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.keys import CALLED
-from dispatch_cli.extract.python.names import TreeFacts, tree_facts
+from dispatch_cli.extract.python.names import CALLED, TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
@@ -93,6 +92,7 @@ class ModuleIndex:
         self._facts: dict[str, TreeFacts] = {}
         self._words: dict[str, frozenset[str] | None] = {}
         self._texts: dict[str, str] = {}
+        self._lines: dict[str, list[str]] = {}
         self.files = {str(PurePath(inside(file))): file for file in files}
         self._packages = {
             str(PurePath(file).parent) for file in self.files if PurePath(file).name in ("__init__.py", "__init__.pyi")
@@ -129,9 +129,11 @@ class ModuleIndex:
                 self.unread[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
         return self._texts[file]
 
-    def line(self, at: Span) -> str:
-        """The line of a place."""
-        return "".join(self.text(at.file).split("\n", at.line)[at.line - 1 : at.line])
+    def line(self, file: str, number: int) -> str:
+        """A line of a file; empty where it has not so many."""
+        if file not in self._lines:
+            self._lines[file] = self.text(file).split("\n")
+        return "".join(self._lines[file][number - 1 : number])
 
     def mentions(self, file: str, name: str) -> bool:
         """True if the text of a module may bind a name: it has the name, or takes all names of another module."""
@@ -223,17 +225,10 @@ class ModuleIndex:
         return [file for file in files if anywhere or PurePath(file).parent == folder]
 
     def _is_called(self, file: str, name: str) -> bool:
-        own = self._named[file]
-        if own == name:
-            return True
-        if not name.endswith("." + own):
-            return False  # a folder without __init__.py may be a package, too
-        path = PurePath(inside(file))
-        folder = path.parent.parent if path.stem == "__init__" else path.parent
-        ahead = name[: -len(own) - 1].split(".")
-        for _ in range(own.count(".")):
-            folder = folder.parent
-        return list(folder.parts[-len(ahead) :]) == ahead
+        """True if a file may be a module of that name: a folder without ``__init__.py`` may be a package, too."""
+        own, parts, path = self._named[file], name.split("."), PurePath(inside(file)).with_suffix("")
+        folders = (path.parent if path.stem == "__init__" else path).parts
+        return own == name or (name.endswith(f".{own}") and [*folders[-len(parts) :]] == parts)
 
 
 def _package_name(folder: PurePath) -> str:

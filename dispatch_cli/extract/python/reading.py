@@ -16,8 +16,8 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.statements import Statements
 from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
-from dispatch_cli.extract.python.keys import COMMON, HARMLESS
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
+from dispatch_cli.extract.python.names import COMMON, HARMLESS
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.extract.sources import Sources

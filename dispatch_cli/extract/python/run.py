@@ -123,7 +123,6 @@ class PythonRun:
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._holders: dict[tuple[object, ...], tuple[FunctionValue | None, tuple[Condition, ...]]] = {}
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
-        self._lines: dict[str, list[str]] = {}
 
     @contextmanager
     def anew(self, reading: Reading | None = None) -> Iterator[None]:
@@ -259,10 +258,7 @@ class PythonRun:
         """The place of an expression or statement."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
-        if file not in self._lines:
-            self._lines[file] = self.index.text(file).split("\n")
-        lines = self._lines[file]
-        text = lines[line - 1] if line <= len(lines) else ""
+        text = self.index.line(file, line)
         if not text.isascii():
             self.spend(len(text) // CHARACTERS)
             column = len(text.encode()[:column].decode("utf-8", "ignore"))
@@ -395,7 +391,7 @@ class PythonRun:
         why = error.why if isinstance(error, OverWork) else "its calls, statements or expressions nest too deeply"
         if node is not None:
             self.account(file, node)
-        text = self.index.line(at).strip()[:MAX_TEXT]
+        text = self.index.line(at.file, at.line).strip()[:MAX_TEXT]
         self.not_understood.setdefault((file, why), NotUnderstood(at, text, why, bound=True))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from math import prod
 
-import dispatch_cli.extract.python.keys as keys
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema, infer_schema
 from dispatch_cli.extract.python.bodies import body_of, is_as_written
@@ -29,7 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     function_name,
     items_of,
 )
-from dispatch_cli.extract.python.keys import DIRECT_REGISTER, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.names import DIRECT_REGISTER, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import (
@@ -134,8 +133,8 @@ class TorchCalls:
 
     def removed_python_kernel(self, kernels: str, key: Value, node: ast.AST) -> None:
         """``del op.py_kernels[key]``: the kernel that `py_impl` registers there takes the place of another one."""
-        operator = keys.operator_of(Dotted(kernels.rpartition(".")[0]), node)
-        self._run.removed_python_kernels.add((operator, keys.key_of(key)))
+        operator = names.operator_of(Dotted(kernels.rpartition(".")[0]), node)
+        self._run.removed_python_kernels.add((operator, names.key_of(key)))
 
     def _choices(self, call: Call, act: Callable[[Call], Value]) -> Value:
         """Call once for each of the values that an argument may have."""
@@ -160,7 +159,7 @@ class TorchCalls:
     def _infer_schema(self, call: Call) -> Value:
         """``infer_schema(prototype_function, mutates_args, op_name)``."""
         arguments = call.arguments("prototype_function mutates_args op_name")
-        tags = keys.tags_of(arguments.get("tags"))
+        tags = names.tags_of(arguments.get("tags"))
         self._run.account(call.file, call.node)
         name = arguments.get("op_name")
         schema = self._schema_of(arguments.get("prototype_function"), arguments.get("mutates_args", ()), tags)
@@ -172,17 +171,17 @@ class TorchCalls:
         """``custom_op(name, fn)``."""
         arguments = call.arguments("name fn")
         function, types = arguments.get("fn"), arguments.get("device_types")
-        name = keys.operator_of(arguments.get("name"), call.node)
-        tags = keys.tags_of(arguments.get("tags"))
+        name = names.operator_of(arguments.get("name"), call.node)
+        tags = names.tags_of(arguments.get("tags"))
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
         if schema is None:
             schema = self._schema_of(function, mutates, tags)
         if not isinstance(schema, str | NamedSchema):
-            schema = NamedSchema("", f"the schema is `{keys.shown(schema, call.node)}`")
+            schema = NamedSchema("", f"the schema is `{names.shown(schema, call.node)}`")
         unknown = schema if isinstance(schema, NamedSchema) else None
-        devices = keys.devices_of(types)
+        devices = names.devices_of(types)
         if devices is not None and any(isinstance(device, Unknown) for device in devices):
-            self._run.not_known(call, f"its device types are `{keys.shown(types, call.node)}`")
+            self._run.not_known(call, f"its device types are `{names.shown(types, call.node)}`")
         self._run.found(
             call,
             CustomOperator,
@@ -190,7 +189,7 @@ class TorchCalls:
             f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None,
             function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function",
             device_types=None if devices is None else tuple(device for device in devices if isinstance(device, str)),
-            mutates_args=keys.mutates_of(mutates),
+            mutates_args=names.mutates_of(mutates),
             tags=tags,
             triton=triton,
             why_unknown=None if unknown is None else unknown.why,
@@ -221,9 +220,9 @@ class TorchCalls:
         kind = LibraryKind.__members__.get(named) if isinstance(named, str) else None
         if kind is None:
             return self._run.not_known(call, "the kind of the library is not known")
-        key = keys.key_of(arguments.get("dispatch_key", ""))
+        key = names.key_of(arguments.get("dispatch_key", ""))
         at = self._run.span(call.file, call.node)
-        return LibraryValue(self._block(call, kind, keys.text_of(arguments.get("ns"), call.node), key, at=at))
+        return LibraryValue(self._block(call, kind, names.text_of(arguments.get("ns"), call.node), key, at=at))
 
     def _block(self, call: Call, *about: object, **more: object) -> ExtractedBlock:
         return self._run.found(call, ExtractedBlock, *about, python=True, **more)
@@ -249,7 +248,7 @@ class TorchCalls:
         if call.given and isinstance(given := call.given[0], LibraryValue):
             return Prepared(Bound(given, "define and impl"), tuple(call.given[1:]), call.keywords)
         arguments = call.arguments("qualname schema")
-        name, schema = keys.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
+        name, schema = names.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
         lib = self._library_of(name, arguments.get("lib"), call)
         whole: Value = schema
         if isinstance(name, Unknown):
@@ -259,7 +258,7 @@ class TorchCalls:
         elif isinstance(schema, NamedSchema):
             whole = NamedSchema(name, schema.why, schema.refused)
         else:
-            whole = NamedSchema(name, f"the schema is `{keys.shown(schema, call.node)}`")
+            whole = NamedSchema(name, f"the schema is `{names.shown(schema, call.node)}`")
         self._define(lib, call.of(whole, tags=arguments.get("tags")))
         return None
 
@@ -269,21 +268,21 @@ class TorchCalls:
         schema, alias = arguments.get("schema"), arguments.get("alias_analysis", "")
         text = why = refused = None
         if isinstance(schema, str):
-            name: str | Unknown = keys.qualified(lib.block.namespace, schema.partition("(")[0].strip())
+            name: str | Unknown = names.qualified(lib.block.namespace, schema.partition("(")[0].strip())
             text = f"{name}({schema.partition('(')[2]}" if isinstance(name, str) else None
         elif isinstance(schema, NamedSchema):
-            name, why, refused = keys.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
+            name, why, refused = names.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
         else:
-            name = Unknown(keys.shown(schema, call.node))
+            name = Unknown(names.shown(schema, call.node))
         self._run.found(
             call,
             ExtractedDefinition,
             lib.block,
             name,
             text,
-            tags=keys.tags_of(arguments.get("tags")),
+            tags=names.tags_of(arguments.get("tags")),
             alias_analysis=alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
-            why_unknown=why or (None if text else f"the schema is `{keys.shown(schema, call.node)}`"),
+            why_unknown=why or (None if text else f"the schema is `{names.shown(schema, call.node)}`"),
             refused=refused,
         )
         return schema.partition("(")[0] if isinstance(schema, str) else Opaque(call.node)
@@ -305,10 +304,10 @@ class TorchCalls:
         qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
         if function is None:
             return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")})
-        operator = keys.operator_of(qualname, call.node)
+        operator = names.operator_of(qualname, call.node)
         lib = self._library_of(operator, parsed.get("lib"), call)
         for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
-            self._kernel(lib, operator, keys.key_or_device(device_type), function, call)
+            self._kernel(lib, operator, names.key_or_device(device_type), function, call)
         return None
 
     def _kernel(
@@ -321,7 +320,7 @@ class TorchCalls:
         with_keyset: bool = False,
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
-        key, falls = key or "CompositeImplicitAutograd", keys.is_fallthrough(function)
+        key, falls = key or "CompositeImplicitAutograd", names.is_fallthrough(function)
         shown = "fallthrough" if falls else function_name(function)
         body = None if with_keyset else body_of(function, self._run)
         about = lib.block, operator, key, shown
@@ -330,23 +329,23 @@ class TorchCalls:
     def _impl(self, lib: LibraryValue, call: Call) -> None:
         """``lib.impl(op_name, fn, dispatch_key)``."""
         arguments = call.arguments("op_name fn dispatch_key")
-        operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
-        key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key
+        operator = names.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
+        key = names.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key
         keyset = arguments.get("with_keyset", False) is not False
         self._kernel(lib, operator, key, arguments.get("fn", Opaque(None, "nothing")), call, keyset)
 
     def _fake(self, lib: LibraryValue, call: Call) -> None:
         """``lib._register_fake(op_name, fn)``."""
         arguments = call.arguments("op_name fn")
-        operator = keys.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
+        operator = names.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
         self._add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
 
     def _fallback(self, lib: LibraryValue, call: Call) -> None:
         """``lib.fallback(fn, dispatch_key)``."""
         arguments = call.arguments("fn dispatch_key")
-        key = keys.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key or Unknown("dispatch_key")
+        key = names.key_of(arguments.get("dispatch_key", "")) or lib.block.dispatch_key or Unknown("dispatch_key")
         function = arguments.get("fn")
-        falls = keys.is_fallthrough(function)
+        falls = names.is_fallthrough(function)
         shown = "fallthrough" if falls else function_name(function)
         self._run.found(call, ExtractedFallback, lib.block, key, shown, fallthrough=falls, python=True)
 
@@ -398,9 +397,9 @@ class TorchCalls:
     def _register(self, role: FunctionRole, call: Call) -> Value:
         """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""
         arguments = call.arguments(_PARAMETERS[role])
-        operator = keys.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
+        operator = names.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
         function = arguments.get("func", arguments.get("backward"))
-        devices = keys.devices_of(arguments.get("device_types", arguments.get("device_type")))
+        devices = names.devices_of(arguments.get("device_types", arguments.get("device_type")))
         dtype = arguments.get("cast_inputs")
         if role is FunctionRole.AUTOCAST:
             function = Dotted("autocast")
@@ -416,7 +415,7 @@ class TorchCalls:
         The parameter of a helper stands for all operators that the file passes to functions.
         """
         arguments = call.arguments("op effect")
-        operator = keys.operator_of(arguments.get("op"), call.node)
+        operator = names.operator_of(arguments.get("op"), call.node)
         self._run.account(call.file, call.node)
         operators = [operator] if isinstance(operator, str) else []
         if not operators and isinstance(arguments.get("op"), Opaque):
@@ -428,8 +427,8 @@ class TorchCalls:
 
     def _py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
         """``op.py_impl(key)(function)``."""
-        key, function = keys.key_of(call.given[0]), call.given[1]
-        operator = keys.operator_of(owner, call.node)
+        key, function = names.key_of(call.given[0]), call.given[1]
+        operator = names.operator_of(owner, call.node)
         if (operator, key) in self._run.removed_python_kernels:
             self._run.not_known(call, "it takes the place of a kernel that `py_kernels` had before")
         else:

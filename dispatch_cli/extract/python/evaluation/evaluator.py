@@ -55,7 +55,7 @@ from dispatch_cli.extract.python.evaluation.versions import (
     Version,
     condition_of,
 )
-from dispatch_cli.extract.python.keys import FIND_SCHEMA, METHODS, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.names import FIND_SCHEMA, METHODS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated

@@ -28,8 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.keys import FIND_SCHEMA
-from dispatch_cli.extract.python.names import always_raises, called_name, may_register_in
+from dispatch_cli.extract.python.names import FIND_SCHEMA, always_raises, called_name, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -389,7 +388,8 @@ class Statements:
         after = scope.names
         for handler in node.handlers:
             scope.names = dict(before)
-            with self._run.under([Atom(raised_text(_handler_text(handler), node.lineno))]):
+            caught = "an exception" if handler.type is None else source_text(handler.type)
+            with self._run.under([Atom(raised_text(caught, node.lineno))]):
                 if handler is not main:
                     self.block(handler.body, scope)
         scope.names = after
@@ -459,7 +459,3 @@ def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(isinstance(type_, ast.Name) and type_.id in errors for type_ in types)
-
-
-def _handler_text(handler: ast.ExceptHandler) -> str:
-    return "an exception" if handler.type is None else source_text(handler.type)
