@@ -367,12 +367,16 @@ class Evaluator:
                 return self._of_function(owner, name)
             case ClassValue():
                 return self._of_class(owner, owner, name)
-            case InstanceValue(cls):
-                if name in owner.attributes:
-                    return owner.attributes[name]
-                value = self.method(owner, name)
-                registers = cls is not None and name in METHODS and name not in ("define", "impl", "fallback")
-                return Bound(owner, name) if isinstance(value, Opaque) and registers else value
+            case InstanceValue(attributes=own) if name in own:
+                return own[name]
+            case InstanceValue(ClassValue() as cls):
+                registers = name in METHODS and name not in ("define", "impl", "fallback")
+                with suppress(NoResult):
+                    value = self._of_class(cls, owner, name)
+                    if not (registers and isinstance(value, Opaque)):
+                        return value
+                if registers:
+                    return Bound(owner, name)
             case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
                 return block.namespace
             case OperatorHandle() if name in ("_opoverload", "default"):
@@ -480,11 +484,8 @@ class Evaluator:
         """Bind what an import names."""
         if isinstance(node, ast.Import):
             for name in node.names:
-                if name.asname:
-                    scope.names[name.asname] = self.imported(name.name, scope)
-                else:
-                    top = name.name.partition(".")[0]
-                    scope.names[top] = self.imported(top, scope)
+                top = name.name.partition(".")[0]
+                scope.names[name.asname or top] = self.imported(name.name if name.asname else top, scope)
             return
         for name in node.names:
             bound, base = name.asname or name.name, node.module or ""
@@ -546,13 +547,6 @@ class Evaluator:
         if name == "__wrapped__" and owner.wrapped:
             return owner.wrapped
         raise NoResult
-
-    def method(self, owner: InstanceValue, name: str) -> Value:
-        """Attribute that the class of an object has; `Opaque` for none that is known."""
-        try:
-            return Opaque() if owner.of is None else self._of_class(owner.of, owner, name)
-        except NoResult:
-            return Opaque()
 
     def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
         if name in ("__name__", "__qualname__") and owner is cls:
@@ -642,8 +636,8 @@ class Evaluator:
                     return self._followed(function, call)
                 case ClassValue():
                     return self._instance(function, call)
-                case InstanceValue():
-                    method = self.method(function, "__call__")
+                case InstanceValue(ClassValue() as cls):
+                    method = self._of_class(cls, function, "__call__")
                     if isinstance(method, FunctionValue):
                         return self._followed(method, call)
                 case Prepared():
@@ -738,9 +732,10 @@ class Evaluator:
         if self.is_enum(cls):
             raise NoResult
         instance = InstanceValue(cls)
-        start = self.method(instance, "__init__")
-        if isinstance(start, FunctionValue):
-            self._followed(start, call)
+        with suppress(NoResult):
+            start = self._of_class(cls, instance, "__init__")
+            if isinstance(start, FunctionValue):
+                self._followed(start, call)
         return instance
 
     def _prepared(self, function: Prepared, call: Call) -> Value:
