@@ -29,8 +29,6 @@ TELL_THE_AUTHOR = (
     "PyTorch, or show this text to its authors."
 )
 """The advice to a user who cannot fix the error."""
-UNNAMED_OPERATOR = OperatorName("the operator")
-"""In place of the name in a text that names a key alone."""
 HANDLED = (
     "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
     "the same cause."
@@ -111,8 +109,8 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     )
     if first.kind == NOT_DEFINED and is_pytorchs:
         report = _of_versions(report, state, asked.names)
-    if message.rules and (first.key if name is None else name.namespace) is not None:
-        report = _of_slot(report, state, asked, name or UNNAMED_OPERATOR)
+    if message.rules and name is not None and name.namespace is not None:
+        report = _of_slot(report, state, asked, name)
     elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:

@@ -42,8 +42,6 @@ HOLES = {
     "overload": r"(?P<overload>\w{1,60})",
     "its_namespace": r"(?P<namespace>\w{1,60})\.(?P=name)\b",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
-    # the beginning of a line that was cut before the operator's name
-    "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
@@ -66,7 +64,6 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
-    "backend": rf"(?P<device>{_BACKEND})",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "stub_device": r"(?P<device>CUDA|HIP|MPS|MTIA|XPU|HPU|PrivateUse1)",
@@ -79,12 +76,8 @@ HOLES = {
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
     "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
-    "nested_tensor": r"[Nn]ested ?[Tt]ensors?\b",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
-    "same_device": r"(?P=device)\b",
-    "unlike_device": r"(?!(?P=device)\b)(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
-    "is_device": r"is_(?P<device>cuda|cpu)",
     "cuda_device": r"(?P<device>CUDA)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
@@ -93,7 +86,6 @@ HOLES = {
     "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
-    "class_name": r"(?!FakeTensor)(?P<class_name>\w{1,60})",
     # what a schema, and not a saved program, goes on with
     "not_saved": r"(?!\s*Serialized)",
     # names of modules that are compiled
@@ -101,9 +93,9 @@ HOLES = {
     r"|MultiScaleDeformableAttention)",
     # modules and names of torch that a program uses
     "torch_module": r"(?P<module>scaled_dot_product_attention|torch\.library(?P<of_library>)"
-    r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.distributed\.tensor\b(?!\.)(?P<dtensor>)|(?:\.\w{1,60}\b){0,6})"
+    r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
-    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|functional_tensor\b(?P<vision>)|\w{{1,100}}))",
+    "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|\w{{1,100}}))",
     # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     "cpp_api": r"\n?\s{0,8}\b(?:(?:at|c10|torch|caffe2)::\w|AT_(?:CHECK(?P<check>)|ERROR|ASSERT)|THC|TORCH_LIBRARY)",
@@ -117,7 +109,6 @@ HOLES = {
     "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
-    "integer_type": r"(?:Char|Byte|U?Int8|(?:un)?signed char|Float8_\w{1,12})",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     # long int; torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType, of which the dtype is a part
@@ -133,7 +124,6 @@ HOLES = {
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
-    "old_product_backward": r"(?P<function>(?:Mm|Addmm)Backward)\b",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
     # the class of an operator's formula: namespace, name and overload can be told apart where none has an underscore
     "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
@@ -142,8 +132,6 @@ HOLES = {
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
-    # a condition has more than a symbol
-    "symbol_alone": r"[a-z]{1,3}\d{1,6}(?=\s{1,40}\()",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     # attributes of PyTorch's tensors, not of those of TensorFlow
@@ -155,7 +143,6 @@ HOLES = {
     "half_dtype": r"(?P<dtype>Half)\b",
     "result": r"(?P<result>\w{3,20})",
     "target": r"(?P<target>\w{3,20})",
-    "product": r"\w{0,40}?(?:[Gg]emm|Matmul|gemv|trsm)",
     "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n)",
     "argument": r"(?P<argument>\w{1,100})",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
@@ -193,7 +180,7 @@ HOLES = {
     r"|(?:__)?cuda(?!RegisterL)[A-Z](?(of_cuda)|(?P<runtime>)))\w{1,200})",
     # headers, macros, types and standards of C++ that PyTorch took away or asks for
     "changed_api": r"(?P<name>(?:THC?/\w{1,40}\.c?u?h|THC\w{4,40})(?P<th>)|AT_CHECK(?P<check>)"
-    r"|at::DeprecatedTypeProperties(?P<type>)|C\+\+(?P<expected>\d\d)(?= to compile PyTorch| or later compatible))",
+    r"|at::DeprecatedTypeProperties(?P<type>))",
     "torch_dll": r"[^'\"\n]{0,300}?torch[\\/]{1,2}lib[\\/]{1,2}(?P<library>(?:fbgemm(?P<fbgemm>)|[\w.-]{1,60})\.dll)",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:(?:cu(?!da\.)|nv|(?:amdhi|hi|roc|MIO|hsa-)(?P<rocm>))\w{1,20}|nccl)\.so[.\d]{0,20})",

@@ -56,20 +56,6 @@ def floats_added_to_integers(advice):
         y += x.long() if advice else x
 
 
-@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` does")
-def function_under_autocast(advice):
-    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
-
-    class Written(torch.autograd.Function):
-        @staticmethod
-        @torch.amp.custom_fwd(**options)
-        def forward(ctx, x):
-            return (x.float() if advice else x.clone()).index_put((torch.tensor([0]),), torch.zeros(1, 2))
-
-    with torch.autocast("cpu", enabled="switch" not in advice):
-        Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
-
-
 @tries("no-strides", "`x.to_dense()`")
 def strides_of_csr(advice):
     x = torch.eye(2).to_sparse_csr()
@@ -149,11 +135,7 @@ untried("no-sharding", "Change the placement of an argument", "needs several pro
 untried("no-sharding", "Or create both on one mesh", "needs several processes")
 
 
-untried("mixed-dtypes", "If the tensor of 8 bits is a weight, it is quantized", OTHER)
 untried("not-built", "name another device, such as 'mps'", OTHER)
-untried("not-built", "Load them to a device that is there", OTHER)
-untried("wrong-arguments", "The text lists the overloads", OTHER)
-untried("no-subclass", "Let one library alone convert the weights", OTHER)
 
 
 @tries("no-derivative", "write `forward` and `backward` as static methods")
@@ -175,56 +157,16 @@ def function_without_a_backward(advice):
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 
 
-@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
-def attention_without_an_implementation(advice):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
-        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
-
-
-@tries("no-attention", "call `x.contiguous()` before it is split into heads", until="2.13")
-def attention_of_jagged_tensors(advice):
-    x = torch.nested.nested_tensor([torch.ones(3, 6), torch.ones(2, 6)], layout=torch.jagged)
-    parts = (y.contiguous() if advice else y for y in torch.nn.Linear(6, 18)(x).chunk(3, dim=-1))
-    heads = (y.unflatten(-1, [3, 2]).transpose(1, 2) for y in parts)
-    assert torch.nn.functional.scaled_dot_product_attention(*heads).size(1) == 3
-
-
-untried("no-attention", "Of scaled_dot_product_attention: leave cuDNN's out", "needs a GPU")
-
-
-untried("no-attention", "FlashAttention 2 runs on GPUs from Ampere", "needs a GPU")
-
-
-@tries("mixed-dtypes", "Convert the mask: `mask.bool()`")
-def mask_of_numbers(advice):
-    x, mask = torch.ones(2), torch.tensor([0.0, 1.0])
-    assert x.masked_select(mask.bool() if advice else mask).sum() == 1
-
-
 @tries("no-device-module", "Pass a dtype that it takes: bfloat16 on the CPU")
 def autocast_of_another_dtype(advice):
     with torch.autocast("cpu", dtype=torch.bfloat16 if advice else torch.float64):
         torch.ones(2, 2) @ torch.ones(2, 2)
 
 
-@tries("not-scripted", "Write `torch.ops.aten.cos` for `torch.ops.aten.cos.default`")
-def overload_in_script(advice):
-    def by_name(x):
-        return torch.ops.aten.cos(x)
-
-    def by_overload(x):
-        return torch.ops.aten.cos.default(x)
-
-    assert torch.jit.script(by_name if advice else by_overload)(torch.zeros(2)).sum() == 2
-
-
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
 untried("no-kernel", "Run this part with", "needs another build")
-untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("defined-twice", "Leave PyTorch's libraries out of a wheel", "needs another build")
 
 
@@ -266,7 +208,6 @@ untried("bad-registration", "letter by letter: name the tensors", "needs an old 
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")
 untried("other-text", "A function under vmap, grad or jvp may do", "needs a fault of PyTorch")
 untried("no-library-file", "Delete its folder in ~/.cache/torch_extensions", "needs the failed build of an extension")
-untried("other-text", "the operators run as without torch.compile", "asks for no change")
 untried("no-kernel", "Pin no memory on this device", "needs another build")
 untried("no-data", "With DeepSpeed: try ZeRO-2", "needs DeepSpeed")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
@@ -279,13 +220,6 @@ def scatter_of_another_dtype(advice):
     x, source = torch.zeros(2), torch.ones(2, dtype=torch.double)
     source = source.to(x.dtype) if advice else source
     assert x.scatter_add_(0, torch.tensor([0, 1]), source).sum() == 2
-
-
-@tries("not-scripted", "or pass `x.detach()`")
-def constant_with_a_gradient(advice):
-    weight = training(1.0, 2.0)
-    weight = weight.detach() if advice else weight * 1
-    torch.jit.trace(lambda x: x * weight, torch.ones(2), check_trace=False)
 
 
 class RefusingTensor(torch.Tensor):
@@ -317,3 +251,25 @@ def subclass_with_a_name(advice):
 def quantized_tensor_in_a_layer(advice):
     x = torch.quantize_per_tensor(torch.ones(1, 2), 1.0, 0, torch.quint8)
     torch.nn.Linear(2, 2)(x.dequantize() if advice else x)
+
+
+@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` does")
+def function_under_autocast(advice):
+    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
+
+    class Written(torch.autograd.Function):
+        @staticmethod
+        @torch.amp.custom_fwd(**options)
+        def forward(ctx, x):
+            return (x.float() if advice else x.clone()).index_put((torch.tensor([0]),), torch.zeros(1, 2))
+
+    with torch.autocast("cpu", enabled="switch" not in advice):
+        Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
+
+
+@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
+def attention_without_an_implementation(advice):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
+        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)

@@ -40,7 +40,6 @@ OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
 untried("no-dtype", "check `torch.cuda.is_available()`", "something to look at; needs a GPU")
 untried("no-dtype", "Convert them before they are moved", SECOND)
-untried("no-stub", "turn off an integrated one beside it", "needs a GPU of Intel")
 untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-library-file", "Build or install the package again", "needs nvcc")
@@ -139,15 +138,10 @@ def attention_of_several_dtypes(advice):
     torch.nn.functional.scaled_dot_product_attention(query, key, key)
 
 
-untried("no-dtype", "let Intel's driver emulate it", "needs a GPU of Intel")
-untried("no-stub", "Take other CUDA libraries out of LD_LIBRARY_PATH", "needs a GPU")
 untried("no-stub", "Install the vendor's software", BACKEND)
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
-untried("no-dtype", "Use a newer PyTorch: this one is old", OTHER_BUILD)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
-untried("not-exported", "Turn off the fused code of Transformers", "needs the packages of the exporter")
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
 untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")
-untried("no-kernel", "Run the quantized model on the CPU", "needs a GPU")

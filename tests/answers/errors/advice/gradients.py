@@ -303,7 +303,6 @@ def gradient_on_another_device(advice):
 
 
 untried("wrong-gradients", "use a release of its package for the installed PyTorch", "needs another version")
-untried("wrong-gradients", "Look for a tensor that was moved, converted or resized between", "several causes")
 
 
 @tries("changed-in-place", "call the backwards first, or compute the forward again")
@@ -327,15 +326,6 @@ untried("no-derivative", "Write that backward with operators that have derivativ
 untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
 
 
-@tries("backward-call", "Leave that tensor out of the list", "let it require a gradient before the forward")
-def gradient_of_a_frozen_parameter(advice):
-    x, frozen = training(1.0), torch.ones(1, requires_grad="before" in advice)
-    torch.autograd.grad((x * frozen).sum(), [x] if "Leave" in advice else [x, frozen])
-
-
-untried("backward-call", "If activation checkpointing asks", "tried for the tensor itself")
-
-
 @tries("changed-in-place", "use `inplace=False` in the layer", "or a hook of the tensor")
 def change_behind_a_full_backward_hook(advice):
     layer, seen = torch.nn.Linear(2, 2), []
@@ -346,9 +336,6 @@ def change_behind_a_full_backward_hook(advice):
         y.register_hook(seen.append)
     torch.nn.functional.relu(y, inplace="inplace" not in advice).sum().backward()
     assert len(seen) == 1
-
-
-untried("other-text", "Detach what needs no gradient", "needs an older version")
 
 
 @tries("computed-tensor", "Cut the history off before: `x.detach()`")
@@ -411,9 +398,6 @@ def number_saved_for_backward(advice):
     assert x.grad == 3
 
 
-untried("function-transform", "Return a tensor or a flat tuple of tensors", "needs an older version")
-
-
 class Held(torch.Tensor):
     """A tensor that wraps another one, as quantized weights do."""
 
@@ -438,15 +422,6 @@ def weight_that_is_turned_in_inference_mode(advice):
         assert x.t().shape == (3, 2)
 
 
-@tries("changed-in-place", "Call `x.detach()` in place of `x.detach_()`")
-def factor_detached_before_the_backward(advice):
-    x, y = training(3.0) * 1, training(1.0)
-    z = x * y
-    assert not (x.detach() if advice else x.detach_()).requires_grad
-    z.backward()
-    assert y.grad == 3
-
-
 untried("no-derivative", "use torch.no_grad(), or `x.detach()`", "as `x.detach()` alone, which is tried")
 
 
@@ -466,3 +441,6 @@ def gradient_checked_in_single_precision(advice):
 def gradient_that_is_wrong(advice):
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(power(1 if advice else 2), (x,))
+
+
+untried("changed-in-place", "Call `x.detach()` in place of `x.detach_()`", "needs an older version")

@@ -3,7 +3,6 @@
 import torch
 import torch._inductor.config
 
-from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.trial import tries, untried
 
 GPU = "needs a GPU"
@@ -40,15 +39,6 @@ def bool_subtracted(advice):
         assert (x ^ y).all()
     else:
         assert (x.int() - y.int() if advice else x - y) == 1
-
-
-@tries("changed-in-place", "Take `x = x.detach()`", "or call `detach_()` on the whole tensor before")
-def view_detached(advice):
-    x = training(1.0, 2.0) * 2
-    if "whole" in advice:
-        x.detach_()
-    part = x[:1] if "whole" in advice else x.unbind()[0]
-    part.detach() if advice else part.detach_()
 
 
 @tries("mixed-dtypes", "Convert the tensor of integers, `x.to(y.dtype)`")

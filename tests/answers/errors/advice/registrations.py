@@ -193,9 +193,6 @@ def argument_that_is_returned(advice):
     assert x.sum() == 4
 
 
-untried("bad-registration", "torchgen of another PyTorch", "needs a second PyTorch")
-
-
 @tries("wrong-mutation", "Correct the fake implementation")
 def dtype_that_was_not_promised(advice):
     @custom_op("t::f", mutates_args=())

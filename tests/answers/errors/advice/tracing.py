@@ -8,32 +8,12 @@ from torch.distributed._tensor import DTensor
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("changed-in-place", "or change a copy")
-def change_of_overlapping_elements(advice):
-    def f(x):
-        windows = (x + 1).unfold(0, 3, 2)
-        return (windows.clone() if advice else windows).abs_()
-
-    torch.compile(f, backend="aot_eager", fullgraph=True)(torch.ones(5))
-
-
 def asarray(x):
     return torch.asarray(x)
 
 
 def as_tensor(x):
     return torch.as_tensor(x)
-
-
-@tries("not-scripted", "Call an operator that does the same", "call the function in one that is traced")
-def function_without_an_operator(advice):
-    traced = torch.jit.trace(asarray, torch.ones(2))
-
-    def call(x):
-        return traced(x)
-
-    scripted = torch.jit.script(as_tensor if "operator" in advice else call if advice else asarray)
-    assert scripted(torch.ones(2)).sum() == 2
 
 
 OTHER = "needs another build"
@@ -47,17 +27,9 @@ untried("not-exported", "Use a newer release of the converter", "needs the packa
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "If `import torch` raises it", OTHER)
 untried("changed-cpp", "Use a release of the package", OTHER)
-untried("not-compiled", "The compiler's first `error:` tells more", COMPILER)
-untried("not-compiled", "`pip install ninja`", COMPILER)
 untried("changed-cpp", "Write `x.scalar_type()` for `x.type()`", "2.4 takes both")
-untried("changed-cpp", "Compile with `-std=c++", "takes long to compile")
 untried("changed-cpp", "PyTorch 1.5 to 1.11 took TH and THC away", "needs nvcc")
 untried("no-api", "2.0 took it away", OTHER)
-untried("no-api", "torchvision 0.17 took it away", "needs torchvision")
-untried("not-compiled", "Install a PyTorch for the CUDA of nvcc", "needs nvcc")
-untried("not-compiled", "Set CUDA_HOME to a CUDA toolkit", "needs nvcc")
-untried("not-compiled", "Leave that GPU out of TORCH_CUDA_ARCH_LIST", "needs nvcc")
-untried("no-api", "DTensor is there from PyTorch 2.5 on", OTHER)
 
 
 @tries("other-text", unchanged=("Without `fullgraph=True` you do not have to change anything",))
@@ -91,28 +63,6 @@ def function_that_is_no_method(advice):
 
 untried("no-attribute", "Install a newer PyTorch, or write", OTHER)
 untried("no-attribute", "If it is PyTorch's own attribute", OTHER)
-
-
-@tries("by-fx", "`symbolic_trace(m, concrete_args={'x': None})`", "a module by `is_leaf_module` of the Tracer")
-def condition_under_fx(advice):
-    class Chosen(torch.nn.Module):
-        def forward(self, x, flag=True):
-            return x + 1 if flag else x
-
-    class Tracer(torch.fx.Tracer):
-        def is_leaf_module(self, module, name):
-            return "leaf" in advice and isinstance(module, Chosen)
-
-    fixed = {"flag": True} if "concrete" in advice else None
-    Tracer().trace(torch.nn.Sequential(Chosen()) if "leaf" in advice else Chosen(), concrete_args=fixed)
-
-
-@tries("by-fx", "Leave `@torch.compile` out of what is traced")
-def compiled_function_under_fx(advice):
-    def f(x):
-        return x + 1
-
-    torch.fx.symbolic_trace(f if advice else torch.compile(f, backend="eager"))
 
 
 @tries("symbolic-sizes", "give an example in which that size is 2 or more", "`Dim.AUTO`", since="2.6")
@@ -197,4 +147,3 @@ def function_with_too_few_parameters(advice):
 
 
 untried("not-built", "Without it, on the CPU and on Windows", OTHER)
-untried("no-library-file", "A library that only registers operators is loaded by", COMPILER)
