@@ -81,9 +81,10 @@ def outcome(report: FindingsReport, lowest: Severity = Severity.INFO) -> Run:
     if report.is_nothing_checked:
         return Run(f"No operator was checked: {_unread(report)}", Tone.BAD)
     tone = Tone.WARN if report.unread_files else Tone.KERNEL
+    if not report.operators and not report.summary:
+        return Run(f"There is no operator to check{_unread_files(report, 'but')} ({_where(report)})", tone)
     if not report.summary:
-        passed = "All checks passed" if report.operators else "There is no operator to check"
-        return Run(f"{passed}{_unread_files(report, 'but')}: {checked}", tone)
+        return Run(f"All checks passed{_unread_files(report, 'but')}: {checked}", tone)
     counts = ", ".join(plural(count, severity.value) for severity, count in report.counts.items() if count)
     hidden = sum(count for severity, count in report.counts.items() if severity.rank > lowest.rank)
     if hidden:
