@@ -57,6 +57,9 @@ def resolved(ctx: click.Context, _param: click.Parameter, value: _Names) -> _Nam
     return value
 
 
+_VERSION = re.compile(r"torch-[\w.+-]*")
+
+
 def resolved_name(text: str, quiet: bool = False) -> str:
     """The embedded name that a text means; the text itself where it means none. quiet: without a note."""
     if not text.startswith("torch-"):
@@ -67,6 +70,21 @@ def resolved_name(text: str, quiet: bool = False) -> str:
     if resolution.note is not None and not quiet:
         say_note(resolution.note)
     return resolution.name
+
+
+def embedded_name(argument: str) -> str | None:
+    """The argument, if it names a state as --base does: an embedded one, or that of a recording; None for a file.
+
+    What is called like a version, and is no file, is meant for an embedded one.
+    """
+    from dispatch_cli import bases
+
+    is_version = _VERSION.fullmatch(argument) is not None and not os.path.exists(argument)  # noqa: PTH110
+    if is_version or bases.resolve(argument).name in bases.names():
+        return argument
+    from dispatch_cli.trace.recording import is_recording
+
+    return argument if is_recording(argument) else None
 
 
 def say_name_notes(state: State) -> None:

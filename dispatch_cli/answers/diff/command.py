@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
+    embedded_name,
     filter_option,
     key_option,
     load_state,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
 
 
-_VERSION = re.compile(r"torch-[\w.+-]*")
 PARTS = ("registrations", "slots", "schemas", "cells")
 
 
@@ -83,21 +81,6 @@ def with_base(name: str) -> tuple[str, ...]:
     from dispatch_cli.bases import overlay
 
     return (overlay.load(name).over, name)
-
-
-def embedded_name(argument: str) -> str | None:
-    """The argument, if it names a state as --base does: an embedded one, or that of a recording; None for a file.
-
-    What is called like a version, and is no file, is meant for an embedded one.
-    """
-    from dispatch_cli import bases
-
-    is_version = _VERSION.fullmatch(argument) is not None and not os.path.exists(argument)  # noqa: PTH110
-    if is_version or bases.resolve(argument).name in bases.names():
-        return argument
-    from dispatch_cli.trace.recording import is_recording
-
-    return argument if is_recording(argument) else None
 
 
 def _further(side: str) -> Callable[[Any], Any]:

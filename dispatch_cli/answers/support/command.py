@@ -12,6 +12,7 @@ from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     SourceOptions,
+    as_sentence,
     chosen_operators,
     filter_option,
     load_state,
@@ -140,4 +141,5 @@ def _columns(
     try:
         return support_columns(state, names, devices, wanted, custom)
     except CallError as error:
-        raise click.BadParameter(f"{error}.", param_hint="'--device'") from None
+        message = f"{error.message}.{as_sentence(error.hint)}"
+        raise click.BadParameter(message, param_hint="'--device'") from None

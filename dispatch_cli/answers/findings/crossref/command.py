@@ -28,6 +28,7 @@ from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import (
     allow_outside_option,
     chosen_of_both_kinds,
+    embedded_name,
     filter_option,
     matching_names,
     resolved_name,
@@ -102,12 +103,11 @@ def show_drift(
 
 def _held(state: State, against: str, allow_outside: bool) -> tuple[BuiltLibrary, Universe]:
     """Registrations of an embedded base or a file, as far as they concern what is declared. Errors: InputError."""
-    from dispatch_cli import bases
     from dispatch_cli.api import load_state
     from dispatch_cli.crossref.held import held_by
 
     name = resolved_name(against)
-    is_base = name in bases.names()
+    is_base = embedded_name(name) is not None
     held = load_state([], bases=[name]) if is_base else load_state([name], allow_outside=allow_outside)
     namespaces = {operator.namespace for operator in state.own_operators() if operator.namespace is not None}
     return held_by(held, name, namespaces), held.dispatcher.universe
