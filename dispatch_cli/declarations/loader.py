@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
 from dispatch_cli.declarations.formats.format_types import MAKERS
-from dispatch_cli.declarations.header import NO_HEADER, Extension, Header, UniverseName, base_hint, read_header
+from dispatch_cli.declarations.header import NO_HEADER, Extension, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
@@ -106,23 +105,6 @@ class Continued(NamedTuple):
     steps: tuple[Step, ...] = ()
 
 
-@dataclass(slots=True)
-class _File:
-    """A file that is being read.
-
-    header: NO_HEADER when it cannot be understood. through: the entries of ``extends`` that led to it, the user's own
-    file first. only_guards: it may register nothing. project: the folder that what it names has to be in; None for any.
-    """
-
-    name: str
-    identity: str
-    problems: Problems
-    header: Header = NO_HEADER
-    through: tuple[Span, ...] = ()
-    only_guards: bool = False
-    project: str | None = None
-
-
 class _Loader:
     def __init__(
         self,
@@ -140,11 +122,11 @@ class _Loader:
         self._wanted = universe.name if isinstance(universe, Universe) else self._resolved(universe)
         self._allow_outside = allow_outside
         self._problems: list[Problem] = []
-        self._refused: list[RefusedDeclaration] = []
+        self._known = ReadSoFar()
         self._bases: dict[str, tuple[Span, ...]] = {}
-        self._files: dict[str, _File] = {}
-        self._history: list[_File] = []
-        self._open: list[_File] = []
+        self._files: dict[str, FileContext] = {}
+        self._history: list[FileContext] = []
+        self._open: list[FileContext] = []
         for base in filter(None, map(self._resolved, bases)):
             if base in states.names() or base in states.overlay_names():
                 self._bases.setdefault(base, ())
@@ -176,7 +158,7 @@ class _Loader:
             return
         budget = Budget(MAX_BYTES, MAX_THINGS - self._spent())
         problems = Problems(source.Source(document.name, "", budget), document.lines)
-        file = self._files[identity] = _File(document.name, identity, problems)
+        file = self._files[identity] = FileContext(document.name, identity, problems, self._known)
         try:
             file.header = read_header(problems, tree_of(document.data, budget))
         except OverBudget as over:
@@ -208,41 +190,30 @@ class _Loader:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._named(self._universe())
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
-        known = ReadSoFar()
         extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
-        contexts = [
-            FileContext(
-                file.problems,
-                readers[file.header.is_snapshot],
-                known,
-                file.header.is_snapshot,
-                file.header.by,
-                file.header.extracted,
-                file.through,
-                inherited=file.identity not in named,
-                extended=position < extended,
-            )
-            for position, file in enumerate(self._history)
-        ]
-        for file, context in zip(self._history, contexts, strict=True):
-            _read_sections(file, context)
-        if known.redispatches:
-            for context in contexts:
-                context.steps = [_completed(step, known.redispatches) for step in context.steps]
-        declarations = None if universe is None else self._declarations(universe, contexts, known, named)
-        if declarations is not None and any(context.changes for context in contexts):
+        for position, file in enumerate(self._history):
+            file.keys, file.by = readers[file.header.is_snapshot], file.header.by
+            file.inherited, file.extended = file.identity not in named, position < extended
+        for file in self._history:
+            _read_sections(file)
+        if redispatches := self._known.redispatches:
+            for file in self._history:
+                file.steps = [_completed(step, redispatches) for step in file.steps]
+        declarations = None if universe is None else self._declarations(universe)
+        if declarations is not None and any(file.changes for file in self._history):
             from dispatch_cli.declarations.sections.changes import change_declarations
 
-            declarations = change_declarations(declarations, contexts, self._captured())
+            declarations = change_declarations(declarations, self._history, self._captured())
+        refused: list[RefusedDeclaration] = []
         for file in self._files.values():
             for problem in file.problems.problems:
                 if file.header.extracted and problem.code in REFUSALS:
-                    self._refused.append(_refusal(problem))
+                    refused.append(_refusal(problem))
                 else:
                     self._problems.append(problem)
         if declarations is None:
             raise InputError(tuple(self._problems))
-        declarations = declarations._replace(refused=tuple(self._refused))
+        declarations = declarations._replace(refused=tuple(refused))
         if self._problems:
             raise InputError(tuple(self._problems), declarations)
         return declarations
@@ -258,15 +229,13 @@ class _Loader:
 
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
-    def _declarations(
-        self, universe: Universe, contexts: list[FileContext], known: ReadSoFar, named: frozenset[str]
-    ) -> Declarations:
-        before, files = self._continued.steps, self._files.values()
+    def _declarations(self, universe: Universe) -> Declarations:
+        before, known, files = self._continued.steps, self._known, self._files.values()
         inherited = (
             step
-            for context in contexts
-            for step in context.steps
-            if context.extended or (context.by if isinstance(step, Settle) else step.block.by) is Registrant.PYTORCH
+            for file in self._history
+            for step in file.steps
+            if file.extended or (file.by if isinstance(step, Settle) else step.block.by) is Registrant.PYTORCH
         )
         beside: dict[str, Any] = {field: tuple(entries) for field, entries in vars(known.contents).items()}
         return Declarations(
@@ -274,18 +243,18 @@ class _Loader:
             universe_file=self._universe_file,
             core_fallbacks=known.core_fallbacks,
             bases=tuple(self._bases),
-            steps=(*before, *(step for context in contexts for step in context.steps)),
+            steps=(*before, *(step for file in self._history for step in file.steps)),
             inherited_steps=(*before, *inherited),
             files=tuple(file.name for file in files),
             inherited=(
                 *(Inherited(base, True, through) for base, through in self._bases.items() if through),
-                *(Inherited(file.name, False, file.through) for file in files if file.identity not in named),
+                *(Inherited(file.name, False, file.through) for file in files if file.inherited),
             ),
             notes=(*self._notes, *(note for file in self._history for note in file.header.notes)),
             **beside,
         )
 
-    def _read(self, name: str, identity: str, project: str | None) -> _File:
+    def _read(self, name: str, identity: str, project: str | None) -> FileContext:
         spent = self._spent()
         try:
             text = source.read(name, left=MAX_THINGS - spent)
@@ -293,19 +262,19 @@ class _Loader:
             read_files.forget_lines(name)
             problems = Problems(source.Source(name, ""))
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
-            return _File(name, identity, problems)
+            return FileContext(name, identity, problems, self._known)
         problems = Problems(text, partial(source.lines_inside, project))
         if name.endswith(PROJECT_FILE):
             problems, root = _promises_of(text)
         else:
             root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
-            return _File(name, identity, problems, read_header(problems, root))
+            return FileContext(name, identity, problems, self._known, read_header(problems, root))
         if not problems:
             problems.add("empty-file", "the file is empty", _START, "a declaration file begins with dispatch: 1")
-        return _File(name, identity, problems)
+        return FileContext(name, identity, problems, self._known)
 
-    def _extend(self, file: _File, extension: Extension) -> None:
+    def _extend(self, file: FileContext, extension: Extension) -> None:
         if extension.is_base:
             if file.only_guards:
                 file.problems.add(
@@ -452,31 +421,31 @@ _OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guard
 _GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 
 
-def _read_sections(file: _File, context: FileContext) -> None:
-    sections, contents = file.header.sections, context.contents
+def _read_sections(file: FileContext) -> None:
+    sections, contents = file.header.sections, file.contents
     unread, suppressions = len(contents.unread), len(contents.suppressions)
     try:
         for name, node in sections:
             if file.only_guards and name not in _OF_GUARDS:
                 file.problems.add("only-guards", f"a guards file cannot have {name!r}", node, _GUARDS_HINT)
             else:
-                _read_section(context, name, node)
+                _read_section(file, name, node)
         if source.COMMENT_MARK in file.problems.source.text:
             from dispatch_cli.declarations.sections.suppressions import read_comments
 
             contents.suppressions += read_comments(file.problems, (node for _, node in sections))
-        if context.extracted:
+        if file.extracted:
             from dispatch_cli.declarations.sections.suppressions import read_source_comments
 
-            contents.suppressions += read_source_comments(file.problems, context.steps, contents.unread[unread:])
+            contents.suppressions += read_source_comments(file.problems, file.steps, contents.unread[unread:])
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)
-    own = [suppression._replace(inherited=context.inherited) for suppression in contents.suppressions[suppressions:]]
+    own = [suppression._replace(inherited=file.inherited) for suppression in contents.suppressions[suppressions:]]
     contents.suppressions[suppressions:] = own
     if file.header.is_snapshot:
-        steps = (step for step in context.steps if isinstance(step, Define | Implement))
+        steps = (step for step in file.steps if isinstance(step, Define | Implement))
         names = (step.schema.name if isinstance(step, Define) else step.operator for step in steps)
-        context.steps.append(Settle(tuple(dict.fromkeys(names))))
+        file.steps.append(Settle(tuple(dict.fromkeys(names))))
 
 
 def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
@@ -493,7 +462,7 @@ def _refusal(problem: Problem) -> RefusedDeclaration:
     return RefusedDeclaration(problem.code, problem.message, *where, problem.hint, related)
 
 
-def _decides(file: _File) -> bool:
+def _decides(file: FileContext) -> bool:
     """True if a file names its universe, is a whole state, or has PyTorch's own operators."""
     header = file.header
     if header.universe is not None or header.is_snapshot:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from dispatch_cli.declarations.fields import AT, WHEN, read_conditions, read_place, word_of
+from dispatch_cli.declarations.header import NO_HEADER, Header
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
@@ -106,19 +107,23 @@ class ReadChange(NamedTuple):
 class FileContext:
     """One file that is being read, and what it has said so far.
 
-    known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
-    extracted: it was written by ``extract``. through: the entries of ``extends`` that led to it. inherited: others
-    extend it, and the user did not name it. extended: it is before all files that the user named. when: the conditions
-    of what is being read.
+    identity: the same text for every name of it. known: shared by all files. header: NO_HEADER when it cannot be
+    understood. through: the entries of ``extends`` that led to it, the user's own file first. only_guards: it may
+    register nothing. project: the folder that what it names has to be in; None for any. by: who registered what is
+    being read. inherited: others extend it, and the user did not name it. extended: it is before all files that the
+    user named. when: the conditions of what is being read.
     """
 
+    name: str
+    identity: str
     problems: Problems
-    keys: KeyReader
     known: ReadSoFar
-    snapshot: bool = False
-    by: Registrant = Registrant.USER
-    extracted: bool = False
+    header: Header = NO_HEADER
     through: tuple[Span, ...] = ()
+    only_guards: bool = False
+    project: str | None = None
+    keys: KeyReader = field(default_factory=lambda: KeyReader(None))
+    by: Registrant = Registrant.USER
     inherited: bool = False
     extended: bool = False
     when: tuple[Condition, ...] = ()
@@ -128,6 +133,11 @@ class FileContext:
     @property
     def contents(self) -> Contents:
         return self.known.contents
+
+    @property
+    def extracted(self) -> bool:
+        """True if ``extract`` wrote it."""
+        return self.header.extracted
 
     def placed(self, node: Node) -> AbstractContextManager[None]:
         """Context for reading an entry: its place, and its conditions, added to those around it, where it has them."""
@@ -214,7 +224,7 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
             else None,
         )
         return None
-    parse = parse_printed_schema if context.snapshot else parse_schema
+    parse = parse_printed_schema if context.header.is_snapshot else parse_schema
     return _read(problems, node, parse, "bad-schema")
 
 
