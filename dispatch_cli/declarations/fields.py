@@ -91,10 +91,11 @@ def items_of(node: Node | None) -> tuple[Node, ...]:
     return node.items if type(node) is Sequence else () if node is None else (node,)
 
 
-def read_record(problems: Problems, node: Node, record: Record) -> Values | None:
+def read_record(problems: Problems, node: Node | None, record: Record) -> Values | None:
     """The fields of a mapping; None when it is none. Unknown and missing fields and wrong types are noted."""
     if type(node) is not Mapping:
-        expect(problems, node, f"a mapping with the fields of {record.words}")
+        if node is not None:
+            expect(problems, node, f"a mapping with the fields of {record.words}")
         return None
     values = Values(problems, node)
     unknown: list[Scalar] = []

@@ -35,26 +35,20 @@ class Extension:
 
 
 @dataclass(frozen=True, slots=True)
-class UniverseName:
-    """A universe as a file asks for it. universe: None where it cannot be had, which is noted. node: where it is."""
-
-    universe: Universe | None
-    problems: Problems
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
 class Header:
-    """The head of a file. sections: the fields whose values can be read, in the order they are written.
+    """The head of a file.
 
-    by: who registered what the file holds. privateuse1: the name that it gives to the backend there.
-    extracted: ``extract`` wrote it. notes: on names of states and universes that mean others.
+    universe: that it asks for; None where it cannot be had, which is noted. universe_at: where; None where it asks for
+    none. by: who registered what the file holds. sections: the fields whose values can be read, in the order they are
+    written. privateuse1: the name that it gives to the backend there. extracted: ``extract`` wrote it. notes: on names
+    of states and universes that mean others.
     """
 
-    universe: UniverseName | None
-    by: Registrant
-    extends: tuple[Extension, ...]
-    sections: tuple[tuple[str, Node], ...]
+    universe: Universe | None = None
+    universe_at: Node | None = None
+    by: Registrant = Registrant.USER
+    extends: tuple[Extension, ...] = ()
+    sections: tuple[tuple[str, Node], ...] = ()
     privateuse1: Scalar | None = None
     extracted: bool = False
     notes: tuple[NameNote, ...] = ()
@@ -65,7 +59,7 @@ class Header:
         return self.by is not Registrant.USER
 
 
-NO_HEADER = Header(None, Registrant.USER, (), ())
+NO_HEADER = Header()
 """The head of a file that cannot be understood."""
 
 
@@ -82,11 +76,12 @@ def read_header(problems: Problems, root: Node) -> Header:
         by = Registrant.PYTORCH if values.flag("pytorch") else Registrant.UNKNOWN
     notes: list[NameNote] = []
     extends = _extensions(problems, values.get("extends"), notes)
-    universe = _universe(problems, values.get("universe"), notes)
+    universe = _universe(values, notes)
+    universe_at = values.get("universe")
     extracted = values.flag("extracted") is True
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
-    return Header(universe, by, extends, sections, named, extracted, tuple(notes))
+    return Header(universe, universe_at, by, extends, sections, named, extracted, tuple(notes))
 
 
 def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) -> str:
@@ -96,22 +91,23 @@ def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) 
     return resolved.name
 
 
-def _universe(problems: Problems, node: Node | None, notes: list[NameNote]) -> UniverseName | None:
+def _universe(values: Values, notes: list[NameNote]) -> Universe | None:
+    problems, node = values.problems, values.get("universe")
     if type(node) is Mapping:
         from dispatch_cli.declarations.universe_file import read_universe
 
-        return UniverseName(read_universe(problems, node), problems, node)
+        return read_universe(problems, node)
     text = word_of(problems, node)
-    if text is None or type(node) is not Scalar:
+    if text is None or node is None:
         return None
     text = _resolved(problems, text, node, notes)
     if text in universes.names():
-        return UniverseName(universes.load(text), problems, node)
+        return universes.load(text)
     embedded = ", ".join(universes.names())
     hint = suggested_version(text, universes.names())
     hint = hint or f"the embedded universes are {embedded}; one of your own is written here, as captures have it"
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
-    return UniverseName(None, problems, node)
+    return None
 
 
 def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) -> tuple[Extension, ...]:

@@ -14,7 +14,7 @@ from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
 from dispatch_cli.declarations.formats.format_types import MAKERS
-from dispatch_cli.declarations.header import NO_HEADER, Extension, UniverseName, base_hint, read_header
+from dispatch_cli.declarations.header import NO_HEADER, Extension, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
@@ -313,23 +313,23 @@ class _Loader:
                 self._problems += error.problems
                 return None
             self._universe_file = None if self._wanted in universes.names() else self._wanted
-        first: UniverseName | None = None
+        before: tuple[Related, ...] = ()
         agreed = True
         for file in self._files.values():
+            universe, at = file.header.universe, file.header.universe_at
             if file.header is NO_HEADER:
                 agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
-            elif (asked := file.header.universe) is not None:
-                universe = asked.universe
-                if universe is None:
-                    agreed = False
-                elif chosen is None:
-                    chosen, first = universe, asked
-                    self._universe_file = file.name if type(asked.node) is tree.Mapping else None
-                elif universes.differences(universe, chosen):
-                    agreed = False
-                    before = [] if first is None else [Related("it is named here", first.problems.span(first.node))]
-                    message = f"the file has the universe {universe.name}, and not {chosen.name} as the run"
-                    asked.problems.add("universe-conflict", message, asked.node, related=tuple(before))
+            if at is None:
+                continue
+            if universe is None:
+                agreed = False
+            elif chosen is None:
+                chosen, before = universe, (Related("it is named here", file.problems.span(at)),)
+                self._universe_file = file.name if type(at) is tree.Mapping else None
+            elif universes.differences(universe, chosen):
+                agreed = False
+                message = f"the file has the universe {universe.name}, and not {chosen.name} as the run"
+                file.problems.add("universe-conflict", message, at, related=before)
         if not agreed:
             return None
         return chosen or universes.load(self._universe_of_states() or universes.default_name())
@@ -465,7 +465,7 @@ def _refusal(problem: Problem) -> RefusedDeclaration:
 def _decides(file: FileContext) -> bool:
     """True if a file names its universe, is a whole state, or has PyTorch's own operators."""
     header = file.header
-    if header.universe is not None or header.is_snapshot:
+    if header.universe_at is not None or header.is_snapshot:
         return True
     for name, section in header.sections:
         for entry in section.items if type(section) is tree.Sequence else ():

@@ -116,7 +116,7 @@ def read_project(
     problems, table = read_table(_source(str(path), project), TABLE)
     if only and table is not None:
         table = table._replace(pairs=tuple(pair for pair in table.pairs if pair[0].text in only))
-    values = None if table is None else read_record(problems, table, PROJECT)
+    values = read_record(problems, table, PROJECT)
     if values is None:
         raise InputError(problems.problems)
     select, severest, promises = values.get("select"), values.text("fail-on"), values.get(SUPPORT.name)
@@ -196,8 +196,7 @@ def _base(values: Values) -> Named | None:
 
 
 def _extract(settings: Values, project: str | None) -> SourceSettings:
-    node = settings.get("extract")
-    values = None if node is None else read_record(settings.problems, node, _EXTRACT)
+    values = read_record(settings.problems, settings.get("extract"), _EXTRACT)
     if values is None:
         return NO_SOURCE_SETTINGS
     backends = [part for text in values.texts("codegen-backends") for part, _ in parts(text) if part]

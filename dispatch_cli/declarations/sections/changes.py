@@ -107,7 +107,7 @@ def _change(context: FileContext, values: Values) -> HistoryChange | None:
 def _registration(context: FileContext, node: Node | None) -> RegistrationName | None:
     """The name of a registration; None, noting why, where it is none."""
     problems = context.problems
-    values = None if node is None else read_record(problems, node, REGISTRATION)
+    values = read_record(problems, node, REGISTRATION)
     if values is None or node is None:
         return None
     field = next((name for name in ("fallback", "dispatch_key", "python_dispatch") if name in values), None)

@@ -253,7 +253,7 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, F
 
 def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:
     """The field ``fake_tensor_mode``; mistakes are noted."""
-    values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
+    values = read_record(context.problems, node, FAKE_TENSOR_MODE)
     if values is None:
         return
     from dispatch_cli.model.calls.fake_tensor import DeclaredFakeRules, FakeRules

@@ -156,22 +156,22 @@ def read_redispatches(context: FileContext, values: Values) -> Redispatch | None
             return Redispatch(_BY_WORD[text], span=problems.span(node))
         hint = "remove the quotes" if text in _GOES_ON else suggestion(text, _GOES_ON)
         problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
-    if type(node) is not Mapping or (values_of_mapping := read_record(problems, node, REDISPATCHES)) is None:
+    if type(node) is not Mapping or (inner := read_record(problems, node, REDISPATCHES)) is None:
         return None
-    target = values_of_mapping.get("to")
+    target = inner.get("to")
     if type(target) is Scalar:
         is_text = text_of(problems, target, "a dispatch key") is not None
         key = context.keys.slot(problems, target) if is_text else None
         return None if key is None else Redispatch(RedispatchKind.TO, (key,), problems.span(node))
     names: dict[str, None] = {}
-    for item in values_of_mapping.scalars("exclude", "a dispatch key"):
+    for item in inner.scalars("exclude", "a dispatch key"):
         if text_of(problems, item, "a dispatch key") is not None:
             names |= dict.fromkeys(context.keys.in_sets(problems, item))
     return Redispatch(RedispatchKind.EXCLUDE, tuple(names), problems.span(node)) if names else None
 
 
 class PythonFunction(NamedTuple):
-    """A user's function. place: where it is defined. redispatches: how it goes on, where that is said."""
+    """A user's function. place: where it is defined. redispatches: how it goes on, where that is inner."""
 
     name: str
     place: str | None
@@ -205,16 +205,16 @@ def read_functions(context: FileContext, node: Node | None) -> list[PythonFuncti
 
 
 def read_body(values: Values) -> FunctionBody | None:
-    """The field ``body`` of a function; None, noting why, where nothing is said of it."""
+    """The field ``body`` of a function; None, noting why, where nothing is inner of it."""
     node = values.get("body")
-    said = None if node is None else read_record(values.problems, node, BODY)
-    if node is None or said is None or said.get("parameters") is None:
+    inner = read_record(values.problems, node, BODY)
+    if node is None or inner is None or inner.get("parameters") is None:
         return None
     from dispatch_cli.model.sources.function_body import FunctionBody
 
-    parameters = tuple(filter(None, said.texts("parameters")))
-    writes, returns = (tuple(_read_uses(said, field)) for field in ("writes", "returns"))
-    fewest, _, most = (said.text("values") or "").partition("..")
+    parameters = tuple(filter(None, inner.texts("parameters")))
+    writes, returns = (tuple(_read_uses(inner, field)) for field in ("writes", "returns"))
+    fewest, _, most = (inner.text("values") or "").partition("..")
     body = FunctionBody(parameters, writes, returns)
     try:
         body.signature  # noqa: B018  # a cached property, which raises
@@ -237,8 +237,8 @@ def _read_uses(body: Values, field: str) -> Iterator[ArgumentUse]:
 def read_wraps(values: Values) -> Wrapped | None:
     """The field ``wraps`` of a kernel; None where there is none, or it is not understood."""
     node = values.get("wraps")
-    said = None if node is None else read_record(values.problems, node, WRAPS)
-    by = None if said is None else said.get("by")
-    if said is None or type(by) is not Scalar:
+    inner = read_record(values.problems, node, WRAPS)
+    by = None if inner is None else inner.get("by")
+    if inner is None or type(by) is not Scalar:
         return None
-    return Wrapped(WrapKind(by.text), *map(said.text, ("kernel", "at", "setup_context", "dtype")))
+    return Wrapped(WrapKind(by.text), *map(inner.text, ("kernel", "at", "setup_context", "dtype")))
