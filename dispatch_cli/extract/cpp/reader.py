@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TypeVar
 
-from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions, function_head, in_function
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, nesting, split
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, chain_calls, lex, nesting, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Registrar, is_under, same_conditions
 from dispatch_cli.extract.cpp.signatures import Signatures
-from dispatch_cli.extract.cpp.statements import PARTLY, BodyReader
+from dispatch_cli.extract.cpp.statements import PARTLY, BodyReader, LibraryFunction, LibraryFunctions
 from dispatch_cli.extract.cpp.values import block_key, block_namespace, kernel_of, no_value, text_of
 from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.declarations import LibraryKind
@@ -21,6 +20,7 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
 _Name = TypeVar("_Name", bound="str | Unknown | None")
 _KINDS = {
     "TORCH_LIBRARY": LibraryKind.DEF,
@@ -58,21 +58,23 @@ class UnitReader:
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
-        if text.startswith("@"):
-            if "MAKE_" in text:
-                self._library_object(token)
-            else:
-                self._block(token)
-        elif text == "RegisterOperators":
-            self._register_operators(token)
+        if text == "RegisterOperators" or text.startswith("@MAKE_"):
+            if not self._in_function(token):
+                self._register_operators(token) if text[0] != "@" else self._library_object(token)
+        elif text.startswith("@"):
+            self._block(token)
         elif text in ("Library", "StableLibrary"):
-            if (head := function_head(token)) is not None:
-                self._function(*head)
+            self._function(*_function_head(token))
         elif text == "template":
             self._function_template(token)
-        elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
-            self.findings.refuse(taken, f"the macro {text} is not known", self._build)
-            self.findings.missing.update(self._unit.table.deciding(text))
+        elif text in self._unit.project.block_macros or _LIBRARY_MACRO.fullmatch(text):
+            self._unknown_macro(token)
+
+    def _unknown_macro(self, token: CppToken) -> None:
+        taken = self._bracketed([token])
+        if taken is not None:
+            self.findings.refuse(taken, f"the macro {token.text} is not known", self._build)
+            self.findings.miss(token.text, self._unit.table)
 
     # ---- blocks
 
@@ -102,26 +104,23 @@ class UnitReader:
         """A namespace or key, unless it is a macro that stands for one."""
         known = Unknown(value) if isinstance(value, str) and value in self._unit.table.ambiguous else value
         if isinstance(known, Unknown):
-            self.findings.missing.update(self._unit.table.deciding(known.expression))
+            self.findings.miss(known.expression, self._unit.table)
         return known
 
     def _library_object(self, token: CppToken) -> None:
-        """``auto m = MAKE_TORCH_LIBRARY(ns)``, with what follows in its braces: it is not followed."""
-        scope = [token]
-        depth = 0
-        while (following := self._unit.next()) is not None:
-            depth += nesting(following)
-            if depth < 0:
-                break
-            scope.append(following)
-            check_size(scope)
-            if depth == 0 and following.text == ";" and not in_function(token):
-                break
-        if in_function(token):
-            return self.findings.leave_out(scope)
-        return self.findings.refuse(
-            scope, "what is registered with an object of a library is not followed", self._build
-        )
+        """``auto m = MAKE_TORCH_LIBRARY(ns)``: what is registered with it, the audit finds."""
+        taken = self._bracketed([token]) or [token]
+        self.findings.refuse(taken, "what is registered with an object of a library is not followed", self._build)
+
+    def _in_function(self, token: CppToken) -> bool:
+        """True for a registration in a function, such as a test, which is made when that is called: it is left out."""
+        source, offset = token.use or (token.source, token.offset)
+        end = source.function_end(offset)
+        if end is None:
+            return False
+        self._unit.project.account(source, offset, end)
+        self.findings.in_functions.setdefault((source.name, end), token)
+        return True
 
     # ---- RegisterOperators, and functions that take a library
 
@@ -134,11 +133,9 @@ class UnitReader:
         following = self._unit.next()
         if following is not None and following.kind == "name":
             following = self._unit.next()
-        if following is None or following.text not in ("(", "{"):
-            return None
-        first = self._bracketed([following])
+        first = self._bracketed([following]) if following is not None and following.text in ("(", "{") else None
         if first is None:
-            return self.findings.refuse([token], "the brackets of this statement do not match", self._build)
+            return None
         rest: list[CppToken] = []
         while (part := self._unit.next()) is not None and part.text == ".":
             name = self._unit.next()
@@ -146,39 +143,33 @@ class UnitReader:
             if taken is None:
                 break
             rest += taken
-        if in_function(token):
-            return self.findings.leave_out([token, *first, *rest])
-        self.findings.account([token])
         arguments = split(first[1:-1])
-        when = joined(token.when, self._build)
-        if arguments and arguments[0] and arguments[0][0].kind in ("string", "raw"):
-            self._operator([token, *first], arguments, when)
-        elif arguments:  # torch::jit::RegisterOperators, with JIT operators
-            return self.findings.account([*first, *rest])
+        if arguments and arguments[0] and arguments[0][0].kind not in ("string", "raw"):  # JIT operators
+            return self.findings.account([token, *first, *rest])
+        self.findings.account([token])
+        if arguments:
+            self._operator("op", arguments, [token, *first])
         for call in chain_calls(rest) or ():
-            if call.name == "op":
-                self._operator(call.tokens, call.arguments, when)
-            else:
-                self.findings.refuse(call.tokens, f"'{call.name}' of RegisterOperators is not known", when)
+            self._operator(call.name, call.arguments, call.tokens)
         return None
 
-    def _operator(self, tokens: list[CppToken], arguments: list[list[CppToken]], when: When) -> None:
+    def _operator(self, name: str, arguments: list[list[CppToken]], tokens: list[CppToken]) -> None:
         """``.op(schema, function)``; the form with options is not followed."""
-        schema = text_of(arguments[0], no_value) if arguments else None
+        when = joined(tokens[0].when, self._build)
+        schema = text_of(arguments[0], no_value) if arguments and name == "op" else None
         function = arguments[1] if len(arguments) == 2 else []
         if schema is None or len(arguments) > 2 or any(token.text == "options" for token in function):
-            return self.findings.refuse(tokens, "this form of 'op' is not followed", when)
+            return self.findings.refuse(tokens, "this call of RegisterOperators is not followed", when)
         if not same_conditions(tokens):
             return self.findings.refuse(tokens, PARTLY, when)
         self.findings.account(tokens)
-        name = schema.partition("(")[0].strip()
-        namespace = name.partition("::")[0] if "::" in name else Unknown(name)
+        operator = schema.partition("(")[0].strip()
+        namespace = operator.partition("::")[0] if "::" in operator else Unknown(operator)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self.findings.add(block)
         registrar = Registrar(block, self.findings, no_value, self._signatures.infer, self._unit.table)
         kernels = [kernel_of(function, no_value)] if function else []
-        registrar.define(schema, kernels, tokens[0].at, when, "default")
-        return None
+        return registrar.define(schema, kernels, tokens[0].at, when, "default")
 
     def _function_template(self, name: CppToken) -> None:
         """A function template whose parameter may be a library."""
@@ -188,8 +179,8 @@ class UnitReader:
             self._function(name.text, [following])
 
     def _function(self, name: str, start: list[CppToken]) -> None:
-        """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on."""
-        taken = self._bracketed(start)
+        """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on, if it is one."""
+        taken = self._bracketed(start) if start else None
         following = self._unit.next() if taken is not None else None
         for _ in range(MAX_RESULT):
             if following is None or following.text in ("{", ";", "(", ")", ","):
@@ -198,7 +189,7 @@ class UnitReader:
         body = self._bracketed([following]) if following is not None and following.text == "{" else None
         if taken is not None and body is not None:
             parameters = tuple(map(_parameter, split(taken[1:-1])))
-            self._functions.by_name[name] = LibraryFunction(parameters, tuple(body[1:-1]))
+            self._functions[name] = LibraryFunction(parameters, tuple(body[1:-1]))
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins in *start*, or directly behind it.
@@ -221,6 +212,19 @@ class UnitReader:
             if not opened and index >= len(start):
                 return result if change < 0 else None
         return None
+
+
+def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:
+    """The name of the function in whose parameters *token* is, and those from the ``(`` up to it; none elsewhere.
+
+    A function that a macro makes is not looked at.
+    """
+    before = token.source.blanked[max(0, token.offset - 500) : token.offset]
+    opening = before.rfind("(")
+    name = _NAME.search(before, 0, max(opening, 0))
+    if token.use is not None or name is None or any(mark in before[opening + 1 :] for mark in ");{}"):
+        return "", []
+    return name[1], [*lex(token.source, token.offset - len(before) + opening, token.offset, token.when), token]
 
 
 def _parameter(tokens: Sequence[CppToken]) -> str:

@@ -35,7 +35,6 @@ MAX_TEXT = 200
 _MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
-_NO_EFFECT = frozenset({"class_", "def_static", "def_property"})
 _SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
@@ -47,7 +46,8 @@ class Findings:
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
-        self._in_functions: list[CppToken] = []
+        self.in_functions: dict[tuple[str, int], CppToken] = {}
+        """The first registration in each function, by its file and end."""
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
@@ -65,17 +65,17 @@ class Findings:
         self.not_understood[NotUnderstood(first.at, shown, why, joined(first.when, when), bound)] = None
         self.account(tokens)
 
-    def leave_out(self, tokens: Sequence[CppToken]) -> None:
-        """Note a registration in a function, such as a test, which is made when that is called."""
-        self._in_functions.append(tokens[0])
-        self.account(tokens)
-
     def report_left_out(self) -> None:
-        """Note the number of registrations in functions, once for all."""
-        if self._in_functions:
-            first, count = self._in_functions[0], len(self._in_functions)
-            why = f"registrations in functions, such as tests, are left out: {count} from here on"
+        """Note the number of functions that register, once for all."""
+        if self.in_functions:
+            first, count = next(iter(self.in_functions.values())), len(self.in_functions)
+            why = f"registrations in functions, such as tests, are left out: {count} functions from here on"
             self.not_understood[NotUnderstood(first.at, _shown(first), why, first.when)] = None
+
+    def miss(self, macro: str, table: MacroTable) -> None:
+        """Note a macro whose definition would decide more; none would where it has several."""
+        if macro not in table.ambiguous:
+            self.missing[macro] += 1
 
     def account(self, tokens: Iterable[CppToken]) -> None:
         """Note that the registrations among *tokens* have been looked at."""
@@ -133,10 +133,6 @@ class Registrar:
                 self._fallback(whole, arguments, when)
             elif name in _SET_MODULE and arguments:
                 self._set_module(arguments)
-            elif name in _NO_EFFECT:
-                self._findings.account(tokens)
-                if name == "class_":
-                    return None  # what follows belongs to the class
             else:
                 self._findings.refuse(whole, f"'{name}' of a library is not known", when)
             self._findings.account(whole)
@@ -171,7 +167,6 @@ class Registrar:
             return
         name = Unknown(spelled(tuple(arguments[0])))
         why = f"the schema is the value of '{name.expression}', which is not known"
-        self._note(arguments[0])
         self._findings.add(
             ExtractedDefinition(self._block, name, None, tokens[0].at, when, tags, None, why, self._python_module)
         )
@@ -216,12 +211,7 @@ class Registrar:
 
     def _implement(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
         name = text_of(arguments[0], self._lookup)
-        operator: str | Unknown
-        if name is None:
-            operator = Unknown(spelled(tuple(arguments[0])))
-            self._note(arguments[0])
-        else:
-            operator = self._qualified(name.strip())
+        operator = Unknown(spelled(tuple(arguments[0]))) if name is None else self._qualified(name.strip())
         rest = arguments[1:]
         key: str | Unknown | None = None
         if len(rest) > 1 and (key_of(rest[0]) is not None or "RegisterOrVerify" not in spelled(tuple(rest[1]))):
@@ -272,8 +262,3 @@ class Registrar:
         head, opening, rest = schema.partition("(")
         name = self._qualified(head.strip())
         return f"{name if isinstance(name, str) else head.strip()}{opening}{rest}".strip()
-
-    def _note(self, tokens: Sequence[CppToken]) -> None:
-        for token in tokens:
-            if token.kind == "name" and token.text.isupper() and len(token.text) > 2:
-                self._findings.missing.update(self._table.deciding(token.text))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.extract.cpp.functions import LibraryFunctions
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit, UnclosedMacro
 from dispatch_cli.extract.cpp.reader import UnitReader
 from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
+from dispatch_cli.extract.cpp.statements import LibraryFunctions
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel, Extraction, NotUnderstood

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from dispatch_cli.extract.cpp.functions import LibraryFunction, LibraryFunctions
 from dispatch_cli.extract.cpp.preprocessor.conditions import (
     FIND_SCHEMA,
     Decision,
@@ -38,6 +38,24 @@ _HARMLESS = frozenset(
     | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
 )
 _TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
+
+
+class LibraryFunction(NamedTuple):
+    """A function that takes a library. parameters: their names. body: its statements."""
+
+    parameters: tuple[str, ...]
+    body: tuple[CppToken, ...]
+
+
+class LibraryFunctions(dict[str, LibraryFunction]):
+    """The functions that were found so far, by name; what one registers that nothing calls, the audit finds.
+
+    complete: all files were read, so that a function that is not here is in none of them.
+    asked: a function that is not here was called, and may be in a file that is still to be read.
+    """
+
+    complete = False
+    asked = False
 
 
 def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
@@ -170,6 +188,10 @@ class BodyReader:
             rest = opposite(combined(own, And))
             return end + 1, when if isinstance(rest, bool) else joined(when, [rest]), not own
         end = end_of(tokens, index, pairs)
+        behind = pairs.get(index + 1, end) + 1
+        if text.isupper() and behind < end and tokens[behind].kind == "name":  # a macro without a ``;``
+            self._simple(tokens[index:behind], when, depth)
+            return behind, when, False
         self._simple(tokens[index:end], when, depth)
         return end + 1, when, False
 
@@ -257,17 +279,17 @@ class BodyReader:
         """Read one statement that has no braces of its own, without its ``;``."""
         if not tokens:
             return
-        is_whole = same_conditions(_without_bodies(tokens))
+        is_whole = same_conditions(tokens)
         if any("$" in token.text and token.kind == "name" for token in tokens):
             self._refuse(tokens, "this is a template, which is filled in when the project is built", when)
         elif not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
+        elif any(token.text == "class_" for token in tokens):  # it registers a class, and no operator
+            self._findings.account(tokens)
         elif not is_whole:
             self._refuse(tokens, PARTLY, when)
         elif tokens[0].text == self._name and len(tokens) > 1 and tokens[1].text in (".", "->"):
             self._registrar.chain(tokens, joined(tokens[0].when, when))
-        elif self._is_class(tokens):
-            self._findings.account(tokens)
         elif not self._call(tokens, when, depth):
             self._refuse(tokens, "what this does with the library is not known", when)
 
@@ -285,17 +307,11 @@ class BodyReader:
         called = macro and len(tokens) > 1 and tokens[1].text == "("
         if named and (called or len(tokens) == 1):
             self._refuse(tokens, f"the macro {first} is not known", when)
-            self._findings.missing.update(self._unit.table.deciding(first))
+            self._findings.miss(first, self._unit.table)
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
             self._refuse(tokens, "which library this registers with is not known", when)
         else:
             self._findings.account(tokens)
-
-    def _is_class(self, tokens: list[CppToken]) -> bool:
-        """``auto c = m.class_<C>("C")``, which registers a class and no operator."""
-        name, value = initialised(tokens)
-        texts = [token.text for token in value[:3]]
-        return bool(name) and texts[:1] == [self._name] and texts[2:] == ["class_"]
 
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """A call of a function that takes the library."""
@@ -310,20 +326,12 @@ class BodyReader:
             return False
         arguments = split(inner)
         function = self._functions.get(name)
-        if function is not None:
-            return self._inlined(function, arguments, tokens, when, depth)
-        if self._functions.complete:
-            self._refuse(tokens, f"the function {name} is not found in the sources", when)
-        return True
-
-    def _inlined(
-        self,
-        function: LibraryFunction,
-        arguments: list[list[CppToken]],
-        tokens: list[CppToken],
-        when: When,
-        depth: int,
-    ) -> bool:
+        if function is None:
+            self._functions.asked = True
+            if self._functions.complete:
+                kind = "macro" if name.isupper() else "function"
+                self._refuse(tokens, f"the {kind} {name} is not found in the sources", when)
+            return True
         if len(arguments) != len(function.parameters):
             return False
         values = dict(zip(function.parameters, arguments, strict=True))
@@ -337,18 +345,3 @@ def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
     return (
         0 < index < len(tokens) - 1 and tokens[index - 1].text in (".", "->") and tokens[index + 1].text in ("(", "<")
     )
-
-
-def _without_bodies(tokens: list[CppToken]) -> list[CppToken]:
-    """Without what is between the braces of lambdas, whose conditions do not matter."""
-    result: list[CppToken] = []
-    index, is_result = 0, False
-    while index < len(tokens):
-        text = tokens[index].text
-        if text == "{" and result and (is_result or result[-1].text in (")", "mutable", "noexcept")):
-            index = inside(tokens, index)[1]
-            continue
-        is_result = text == "->" or (is_result and text not in ("(", ")", ","))
-        result.append(tokens[index])
-        index += 1
-    return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, excludes, known, unknown_macro
 from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, defined_as
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, tokens_of
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
+from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.sources import ReadSettings
 
 _FIXED = {"__cplusplus": "201703L", "__COUNTER__": "0", "__has_include": "__has_include"}
@@ -17,20 +17,18 @@ _UNDEFINED = ("__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__", "__ASSEMBLER__")
 """Macros that are not defined where a compiler makes code for the host, which is what registers."""
 MAX_DEFINITIONS = 8
 """Definitions of one macro under different conditions that are kept."""
-_MACRO = re.compile(r"\b[A-Z_][A-Z0-9_]*\b")
-"""A macro in a condition."""
 _ZERO = tokens_of("0")
 
 
 class MacroTable:
     """The macros at one place.
 
-    load: defines a macro that nothing before the place defines, where it is known from elsewhere; returns true if it
-    did. ambiguous: macros that were used and not replaced, since they have several definitions.
+    extension_name: gives the name of the extension, which the build sets, unless the sources do.
+    ambiguous: macros that were used and not replaced, since they have several definitions.
     """
 
-    def __init__(self, settings: ReadSettings, load: Callable[[str], bool]) -> None:
-        self._load = load
+    def __init__(self, settings: ReadSettings, extension_name: Callable[[], str]) -> None:
+        self._extension_name = extension_name
         self.ambiguous: set[str] = set()
         self._counted = 0
         self._macros: dict[str, tuple[Macro, ...]] = dict.fromkeys((*_UNDEFINED, *settings.undefines), ())
@@ -45,8 +43,8 @@ class MacroTable:
             self._counted += 1
             return defined_as(name, str(self._counted))
         definitions = self._macros.get(name)
-        if definitions is None and name not in KNOWN and self._load(name):
-            definitions = self._macros.get(name)
+        if definitions is None and name == EXTENSION_NAME:
+            return defined_as(name, self._extension_name())
         if definitions is None:
             return KNOWN.get(name)
         if len(definitions) < 2:
@@ -59,14 +57,6 @@ class MacroTable:
             return last
         self.ambiguous.add(name)
         return None
-
-    def deciding(self, name: str) -> list[str]:
-        """The macros whose values would replace *name*: itself, or those of the ``#if`` around its definitions."""
-        if name not in self.ambiguous:
-            return [name]
-        conditions = (str(part) for macro in self._macros.get(name) or () for part in macro.when)
-        names = (macro for text in conditions if not text.startswith("#") for macro in _MACRO.findall(text))
-        return [macro for macro in dict.fromkeys(names) if not self._macros.get(macro)]
 
     def define(self, macro: Macro) -> None:
         """Define a macro where its conditions hold; one of PyTorch's own stays as it is."""

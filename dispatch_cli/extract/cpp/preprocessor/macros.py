@@ -1,9 +1,9 @@
 """Macros: how one is expanded, with ``#`` and ``##``, and those of PyTorch.
 
 Macros of PyTorch's own headers that begin registration blocks, or hold registrations, are data here, for projects that
-use them without having the headers: of torch/library.h, torch/csrc/stable/library.h, ATen/autocast_mode.h and
-ATen/functorch/BatchRulesHelper.h of PyTorch 2.13, and some that only older versions have (``KERNEL_CPU2``). With ``-I``
-the headers of another version are read instead. Only what they register is here; how their kernels are made is not.
+use them without having the headers: of torch/library.h, torch/csrc/stable/library.h and ATen/autocast_mode.h of
+PyTorch 2.13, and some that only older versions have (``KERNEL_CPU2``). With ``-I`` the headers of another version are
+read instead. Only what they register is here; how their kernels are made is not.
 ``…_EXPAND`` are of registration.h, which kernel-builder adds to a project when it builds it. A name that begins with
 ``@`` stands for what the macro makes; C++ has no such names.
 """
@@ -155,26 +155,6 @@ KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(device, function, name, outer, inner, poli
     m.impl("aten::" name, &at::autocast::WrapFunction<policy, device, function>::type::call);
 AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(_) \
     _(at::norm, "norm.Scalar", , , fp32_append_dtype) _(at::norm, "norm.ScalarOpt_dim", , , fp32_append_dtype)
-VMAP_SUPPORT(op, rule) m.impl(#op, op##_generated_plumbing<rule>);
-VMAP_SUPPORT2(op, overload, rule) m.impl(#op "." #overload, op##_##overload##_generated_plumbing<rule>);
-OP_DECOMPOSE(op) m.impl(#op, at::native::op);
-OP_DECOMPOSE2(op, overload) m.impl(#op "." #overload, at::native::op);
-BASIC_UNARY_BATCH_RULE(fn) BasicUnaryBatchRuleHelper<&fn>::apply
-UNARY_POINTWISE(op) VMAP_SUPPORT(op, BASIC_UNARY_BATCH_RULE(at::op))
-VARIADIC_BDIMS_BATCH_RULE(fn) VariadicBdimsBatchRuleHelper<&fn>::apply
-VARIADIC_BDIMS(op) VMAP_SUPPORT(op, VARIADIC_BDIMS_BATCH_RULE(at::op))
-VARIADIC_BDIMS2(op, overload) VMAP_SUPPORT2(op, overload, VARIADIC_BDIMS_BATCH_RULE(at::op))
-EXISTING_BDIM_BATCH_RULE(fn) ExistingBdimBatchRuleHelper<&fn>::apply
-EXISTING_BDIM(op) VMAP_SUPPORT(op, EXISTING_BDIM_BATCH_RULE(at::op))
-EXISTING_BDIM2(op, overload) VMAP_SUPPORT2(op, overload, EXISTING_BDIM_BATCH_RULE(at::op))
-POINTWISE_BOXED(op) @BOXED(#op, boxed_tensor_inputs_batch_rule<&handle_pointwise_ops>)
-POINTWISE_BOXED2(op, overload) @BOXED(#op "." #overload, boxed_tensor_inputs_batch_rule<&handle_pointwise_ops>)
-VARIADIC_BDIMS_BOXED(op) @BOXED(#op, boxed_tensor_inputs_batch_rule<&handle_variadic_bdims>)
-EXISTING_BDIM_ALL_BOXED(op) @BOXED(#op, boxed_existing_bdim_all_batch_rule)
-ALL_TENSORS_HAVE_OPTIONAL_BDIM_BOXED(rank, op) @BOXED(#op, boxed_all_tensors_have_optional_bdim<rank>)
-ALL_TENSORS_HAVE_OPTIONAL_BDIM_BOXED_CONTIG1(rank, op, index) \
-    @BOXED(#op, boxed_all_tensors_have_optional_bdim<rank, index>)
-@BOXED(name, ...) m.impl(name, torch::CppFunction::makeFromBoxedFunction<__VA_ARGS__>());
 """
 _BLOCKS = """
 TORCH_LIBRARY(ns, m) @TORCH_LIBRARY(ns, , m)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Set
+from collections.abc import Container, Iterable, Set
 from contextlib import suppress
 
 from dispatch_cli.declarations.source import SourceError
@@ -12,7 +12,7 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, normal
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
-from dispatch_cli.extract.sources import Sources, nearest
+from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.sources.extracted import NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 
@@ -35,6 +35,7 @@ class CppProject:
     """The C++ files of a run.
 
     mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
+    block_macros: macros whose bodies begin one.
     accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
     """
 
@@ -49,8 +50,7 @@ class CppProject:
         self._may_begin: dict[str, bool] = {}
         self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
-        self._block_macros: dict[str, list[str]] = {}
-        """The macros whose bodies begin a registration, with the files that define them."""
+        self.block_macros: set[str] = set()
         self.mains: list[str] = []
         self.pattern = _BEGINNING
         self._look()
@@ -73,11 +73,6 @@ class CppProject:
         if name not in self._headers:
             self._headers[name] = self.file(name)
         return self._headers[name]
-
-    def header_of_macro(self, name: str, using: str) -> SourceFile | None:
-        """The header that defines a macro which stands for a registration, the nearest to the file that uses it."""
-        header = nearest(filter(is_header, self._block_macros.get(name, ())), using)
-        return None if header is None else self.header(header)
 
     def may_begin(self, file: SourceFile) -> bool:
         """True if a registration can begin in a file."""
@@ -115,11 +110,11 @@ class CppProject:
         texts = {name: self._text(name) for name in files}
         definitions = self._definitions_in_headers(texts)
         all_texts = {**definitions, **texts}
-        self._block_macros = _block_macros(all_texts)
-        chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self._block_macros)}
-        if self._block_macros:
-            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, self._block_macros))})\b)")
-        self._signs = (*_SIGNS, *self._block_macros)
+        self.block_macros = _block_macros(all_texts.values())
+        chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self.block_macros)}
+        if self.block_macros:
+            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, sorted(self.block_macros)))})\b)")
+        self._signs = (*_SIGNS, *self.block_macros)
         self._texts = {name: texts[name] for name in files if name in chosen}
         mains = [name for name in files if name in chosen]
         named_headers = [name for name in mains if is_header(name)]
@@ -140,31 +135,29 @@ class CppProject:
         return definitions
 
 
-def _block_macros(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    """The macros whose bodies begin a registration, by the text, be it through other macros; with their files."""
-    macros: dict[str, list[str]] = {}
-    users: dict[str, list[tuple[str, str]]] = {}
-    waiting: list[tuple[str, str]] = []
-    for name, text in texts.items():
+def _block_macros(texts: Iterable[str]) -> set[str]:
+    """The macros whose bodies begin a registration, by the text, be it through other macros."""
+    macros: set[str] = set()
+    users: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    for text in texts:
         for definition in _DEFINE.finditer(text) if "define" in text else ():
             macro, body = definition[1], definition[2]
             if macro in RESERVED:
                 continue
             if _may_begin(f"{body.rstrip()}("):  # the name of a macro alone stands for it, too
-                waiting.append((macro, name))
+                waiting.append(macro)
             for word in set(_WORD.findall(body)):
-                users.setdefault(word, []).append((macro, name))
+                users.setdefault(word, []).append(macro)
     while waiting and len(macros) <= MAX_WRAPPERS:
-        macro, name = waiting.pop()
+        macro = waiting.pop()
         if macro not in macros:
+            macros.add(macro)
             waiting += users.get(macro, ())
-        files = macros.setdefault(macro, [])
-        if name not in files[-1:]:
-            files.append(name)
     return macros
 
 
-def _has_any(text: str, macros: Mapping[str, object]) -> bool:
+def _has_any(text: str, macros: Set[str]) -> bool:
     """True if a text has the name of any of the macros."""
     if len(macros) < MAX_SEARCHED:
         return any(macro in text for macro in macros)

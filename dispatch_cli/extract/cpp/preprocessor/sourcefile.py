@@ -191,10 +191,11 @@ class SourceFile:
         """The names of variables that are tags."""
         return set(_TAGS.findall(self.blanked))
 
-    def in_function(self, offset: int) -> bool:
-        """True if a place is in the body of a function."""
+    def function_end(self, offset: int) -> int | None:
+        """The end of the function in whose body a place is; None outside of functions."""
         index = bisect_left(self._bodies, (offset, 0)) - 1
-        return index >= 0 and offset < self._bodies[index][1]
+        end = self._bodies[index][1] if index >= 0 else 0
+        return end if offset < end else None
 
     @cached_property
     def _bodies(self) -> Sequence[tuple[int, int]]:

@@ -12,11 +12,10 @@ from functools import partial
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, joined, known, opposite
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
-from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, defined_as, substituted
+from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, substituted
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directive, Macro, SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
-from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, negated
@@ -55,7 +54,8 @@ class TranslationUnit:
         self.used: set[str] = set()
         self.blocks: list[CppToken] = []
         self.work = project.sources.work
-        self.table = MacroTable(project.sources.settings(main), self._load)
+        extension_name = partial(project.extension_names.of_cpp_file, main)
+        self.table = MacroTable(project.sources.settings(main), extension_name)
         self.file = project.file(main)
         self._when: When | None = ()
         """Conditions of the text that is reached; None where it is left out."""
@@ -76,7 +76,7 @@ class TranslationUnit:
 
     # ---- files and directives
 
-    def _read(self, file: SourceFile, depth: int, only_macros: bool = False) -> Iterator[CppToken]:
+    def _read(self, file: SourceFile, depth: int) -> Iterator[CppToken]:
         """The tokens of a file and of what it includes, as they are written."""
         if depth > MAX_INCLUDES:
             raise OverWork(f"files include one another more than {MAX_INCLUDES} deep")
@@ -87,13 +87,13 @@ class TranslationUnit:
                 self.reached = directive.before
             if self._when is None:
                 self.project.account(file, directive.before, directive.at)
-            elif not only_macros and (not self.skipping or self.project.may_begin(file)):
+            elif not self.skipping or self.project.may_begin(file):
                 yield from self._text(file, directive.before, directive.at)
             if not depth:
                 self.reached = directive.at
             if directive.kind in ("include", "include_next", "import"):
                 if self._when is not None and (header := self._included(directive)) is not None:
-                    yield from self._read(header, depth + 1, only_macros)
+                    yield from self._read(header, depth + 1)
             elif directive.kind in ("define", "undef"):
                 self._define(directive)
             elif directive.kind in IFS or (directive.kind in ENDS and len(self._branches) > outside):
@@ -141,20 +141,6 @@ class TranslationUnit:
             self.table.undefine(directive.name, self._when)
         elif self._when is not None and directive.macro is not None:
             self.table.define(directive.macro._replace(when=self._when) if self._when else directive.macro)
-
-    def _load(self, name: str) -> bool:
-        """Define a macro that no text before its use defines: the name of the extension, which the build sets, or a
-        macro for a registration, from the header of the project that no ``#include`` led to."""
-        if name == EXTENSION_NAME:
-            self.table.define(defined_as(name, self.project.extension_names.of_cpp_file(self.main)))
-            return True
-        header = self.project.header_of_macro(name, self.main)
-        if header is None or header.name in self.included:
-            return False
-        self.included.add(header.name)
-        for _ in self._read(header, 1, only_macros=True):
-            pass
-        return True
 
     # ---- branches
 
