@@ -119,14 +119,13 @@ def _without_blanks(line: str) -> str:
 
 
 class IgnoreList:
-    """The rules of one file, the later the stronger.
+    """The rules of one file, the later the stronger; none where there are too many.
 
-    folder: where they hold, by the parts of its path. over: there are too many, so that no rule holds.
+    folder: where they hold, by the parts of its path.
     """
 
     def __init__(self, lines: Iterable[str], folder: tuple[str, ...] = ()) -> None:
         self.folder = folder
-        self.over = False
         self._named: dict[str, list[tuple[int, IgnoreRule]]] = {}
         self._others: list[tuple[int, IgnoreRule]] = []
         for number, line in enumerate(lines):
@@ -135,7 +134,6 @@ class IgnoreList:
                 alike = self._others if rule.name is None else self._named.setdefault(rule.name, [])
                 alike.append((number, rule))
                 if len(alike) > MAX_RULES:
-                    self.over = True
                     self._named, self._others = {}, []
                     break
 
@@ -219,8 +217,6 @@ class Ignored:
     """
 
     def __init__(self, folder: str) -> None:
-        self._lists: dict[str, IgnoreList] = {}
-        self._too_large: list[str] = []
         here = paths.absolute(folder)
         above = [here]
         while not paths.exists(paths.join(above[-1], ".git")):
@@ -247,31 +243,20 @@ class Ignored:
         """The rules that hold in a folder. lists: those that hold above it."""
         return (*lists, *self._rules(folder))
 
-    def unread(self) -> list[str]:
-        """The ``.gitignore`` files whose patterns are too many, or that are too large."""
-        return [*self._too_large, *(file for file, rules in self._lists.items() if rules.over)]
-
     def _rules(self, folder: str) -> list[IgnoreList]:
-        file = paths.join(folder, ".gitignore")
-        text = _text(file)
-        if text is None:
-            self._too_large.append(file)
-            return []
-        rules = self._lists[file] = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
+        text = _text(paths.join(folder, ".gitignore"))
+        rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
         return [rules] if rules else []
 
 
-def _text(file: str) -> str | None:
-    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either.
-
-    None where it is too large.
-    """
+def _text(file: str) -> str:
+    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
     if not paths.is_file(file) or paths.is_link(file):
         return ""
     try:
         return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
-    except SourceError as error:
-        return None if error.code == "too-large" else ""
+    except SourceError:
+        return ""
 
 
 class LeftOut(NamedTuple):

@@ -156,10 +156,6 @@ class _Walker:
         waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, with_tests)]
         while waiting:
             waiting += reversed(list(self._look_into(waiting.pop(), ignored, root)))
-        for file in ignored.unread():
-            self._leave_out(
-                paths.normal(file), WhyLeftOut.TOO_LARGE, detail="its patterns are too many to be looked at"
-            )
 
     def _look_into(self, folder: _Folder, ignored: Ignored, root: str) -> Iterator[_Folder]:
         """Take the files of a folder; the folders in it, in order."""

@@ -88,15 +88,11 @@ def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(result.out)["problems"][0]["code"] == "git"
 
 
-def test_patterns_that_are_too_many_are_said_and_what_they_ignore_is_read() -> None:
+def test_what_too_many_patterns_ignore_is_read() -> None:
     Path(".gitignore").write_text("a.py\n" + "".join(f"*x{number}*y\n" for number in range(40_000)))
     Path("a.py").write_text(HEAD + OPERATOR)
-    result = run(["."])
-    assert result.definitions == 1
-    assert too_large(result) == [".gitignore: its patterns are too many to be looked at"]
+    assert run(["."]).definitions == 1
     Path(".gitignore").write_text("a.py\n" + "".join(f"name{number}\n" for number in range(40_000)))
-    result = run(["."])
-    assert result.definitions == 0
-    assert not too_large(result)
+    assert run(["."]).definitions == 0
     Path(".gitignore").write_text("a.py\n" * (1 << 18))
-    assert too_large(run(["."])) == [".gitignore: its patterns are too many to be looked at"]
+    assert run(["."]).definitions == 1
