@@ -27,8 +27,8 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
     missed: list[Unaccounted] = []
     in_macros: list[tuple[str, Unaccounted]] = []
     for file in files:
-        text, is_python = _text(file, read)
-        if is_python:
+        text = _text(file, read)
+        if _is_python(file):
             missed += python_text.places(file, text, accounted)
         elif cpp_text.may_register(text):
             here = cpp_text.places(file, text, accounted)
@@ -44,15 +44,18 @@ def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) ->
     """Macros that some file uses, if only in another macro."""
     used: set[str] = set()
     for file in files if macros else ():
-        used |= cpp_text.used_macros(_text(file, read)[0], macros - used)
+        used |= cpp_text.used_macros(_text(file, read), macros - used)
     return used
 
 
-def _text(file: str, read: Callable[[str], str]) -> tuple[str, bool]:
-    """The text of a file, and whether it is Python; no text of one that is refused."""
+def _text(file: str, read: Callable[[str], str]) -> str:
+    """The text of a file; nothing of one that is refused."""
     try:
         text = read(file).replace("\r\n", "\n").replace("\r", "\n")
     except SourceError:
-        return "", False
-    is_python = python_text.is_python(file, text)
-    return text if is_python else cpp_text.continued(text), is_python
+        return ""
+    return text if _is_python(file) else cpp_text.continued(text)
+
+
+def _is_python(file: str) -> bool:
+    return file.lower().endswith((".py", ".pyw"))

@@ -29,8 +29,6 @@ _OF_LIBRARY = re.compile(r"(?<![\w.])(?:torch\.)?library\.$")
 _DECORATES = re.compile(r"^[ \t]*@[ \t]*(?:[\w.]+\.)?$", re.M)
 _BEFORE = 200
 """Characters before a name that are looked at."""
-_LOOKS_LIKE_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+.*:$)", re.M)
-_LOOKS_LIKE_C = re.compile(r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|pragma|endif)\b|[;{][ \t]*$", re.M)
 _TRIPLE = ('"""', "'''")
 _QUOTED = re.compile(r"\"\"\"|'''|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|#[^\n]*", re.S)
 
@@ -49,14 +47,6 @@ class Unaccounted(NamedTuple):
 def unaccounted(file: str, line: int, column: int, what: str, lines: list[str]) -> Unaccounted:
     """The place at a line (from 1) and column (from 1) of a file, which has these lines."""
     return Unaccounted(Span(file, line, column), what, lines[line - 1].strip()[:MAX_TEXT])
-
-
-def is_python(file: str, text: str) -> bool:
-    """True if a source is Python rather than C++: by its name, else by its first 64 KiB."""
-    if file.endswith((".py", ".pyi")):
-        return True
-    start = text[: 1 << 16]
-    return _LOOKS_LIKE_PYTHON.search(start) is not None and _LOOKS_LIKE_C.search(start) is None
 
 
 def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:

@@ -62,10 +62,6 @@ _PLACEHOLDER = re.compile(
 )
 """A line of torchgen's, a statement of Jinja, or a place for a part of a name: two braces stand directly before no word
 of C++, and begin no name of an operator."""
-_CPP_TEXT = re.compile(
-    r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
-)
-_PYTHON_TEXT = re.compile(r"\A#![^\n]*\bpython|^(?:import|from)[ \t]+[A-Za-z_.]+", re.M)
 
 
 def is_native_functions(text: str) -> bool:
@@ -115,7 +111,7 @@ def suffix_of(name: str) -> str:
 def may_be_source(name: str) -> bool:
     """True if a file in a directory is looked at; it is by its name."""
     suffix = suffix_of(name)
-    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON or suffix in _DATA or not suffix
+    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON or suffix in _DATA
 
 
 def is_template(name: str) -> bool:
@@ -151,20 +147,12 @@ def kind_in_directory(name: str, text: str) -> SourceKind | None:
         return SourceKind.CPP
     if suffix in _PYTHON:
         return SourceKind.PYTHON
-    if suffix in _DATA:
-        return data_kind(text)
-    return SourceKind.PYTHON if text.startswith("#!") and "python" in text.partition("\n")[0] else None
+    return data_kind(text) if suffix in _DATA else None
 
 
 def kind_of_named(name: str, text: str) -> SourceKind | None:
-    """Kind of a file that was named by itself; None where its content does not say."""
-    if (kind := kind_in_directory(name, text) or data_kind(text)) is not None:
-        return kind
-    if is_data(name):
-        return None
-    if _CPP_TEXT.search(text) is not None:
-        return SourceKind.CPP
-    return SourceKind.PYTHON if _PYTHON_TEXT.search(text) is not None else None
+    """Kind of a file that was named by itself; None where neither its name nor its content says it."""
+    return kind_in_directory(name, text) or data_kind(text)
 
 
 def is_extracted(text: str) -> bool:

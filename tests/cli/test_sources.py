@@ -285,8 +285,8 @@ def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path, monkeypatch: py
         ("a.yaml", "- func: f() -> ()\n", True),
         ("a.py", "", True),
         ("a.cu", "", True),
-        ("a.txt", "TORCH_LIBRARY(a, m) {}\n", True),
-        ("a.txt", "words\n", False),
+        ("a.txt", "TORCH_LIBRARY(a, m) {}\n", False),
+        ("a.txt", "- func: f() -> ()\n", True),
     ],
 )
 def test_which_files_are_sources(name: str, text: str, answer: bool) -> None:
