@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Callable
-
     from dispatch_cli.capture import probe
 else:
     # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
@@ -42,7 +40,6 @@ def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
     names = sorted(asked.now.dumps)
     chosen = [name for name in names if _is_chosen(name, globs)]
     live, clean = probe.Live(asked), asked.clean
-    step = probe.progress(len(names) + len(chosen) + len(live.ids))
     # Answers about operators come first: a capture registers operators to look at the tables, and imports modules of
     # PyTorch that register kernels. Among these are the modules that define higher-order operators.
     texts = {
@@ -50,8 +47,8 @@ def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
     }
     broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
     rows: dict[tuple[str, ...], int] = {}
-    resolved = resolve_keys(live, chosen, step, rows)
-    state = probe.capture(asked, step)
+    resolved = resolve_keys(live, chosen, rows)
+    state = probe.capture(asked)
     return {
         **state,
         "texts": texts,
@@ -77,9 +74,7 @@ def _complaint(live: probe.Live, name: str) -> list[str]:
     return []
 
 
-def resolve_keys(
-    live: probe.Live, names: list[str], step: Callable[[], None], rows: dict[tuple[str, ...], int]
-) -> dict[str, int]:
+def resolve_keys(live: probe.Live, names: list[str], rows: dict[tuple[str, ...], int]) -> dict[str, int]:
     """Answers of ``resolve_key``: the row of each operator, Undefined first.
 
     rows: the different rows so far, with their numbers. Operators that ``torch.ops`` does not give out have no row.
@@ -92,7 +87,6 @@ def resolve_keys(
         if isinstance(operator, ops.OpOverload):
             row = _row(live, ops, operator, slots)
             resolved[name] = rows.setdefault(row, len(rows))
-        step()
     return resolved
 
 

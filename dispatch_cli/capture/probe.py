@@ -13,7 +13,7 @@ here.
 A first vmap is made before that, at which PyTorch registers kernels; `--vmap no` leaves it out.
 The modules of PyTorch that define higher-order operators are imported last, when all else is noted: what they register
 for other operators does not appear in the answer.
-Standard error gets lines ``progress DONE ALL`` and, when it fails, one line of JSON that says why.
+Standard error gets, when it fails, one line of JSON that says why.
 
 Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under its name, cannot be used; 5 a module of
 --import cannot be imported; 6 PyTorch answers in a way that this script does not understand.
@@ -442,9 +442,8 @@ class Refreshes:
     slots are stale: they run a math kernel, although another composite kernel has come. One that stops was refreshed.
     """
 
-    def __init__(self, live: Live, step: Callable[[], None]) -> None:
+    def __init__(self, live: Live) -> None:
         self._live = live
-        self._step = step
         self._made = 0
 
     def find(self) -> dict[str, list[str]]:
@@ -456,7 +455,6 @@ class Refreshes:
             ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
             if key in live.covered or ordered != [key]:
                 refreshes[key] = ordered
-            self._step()
         # Keys that have no slot refresh nothing unless told otherwise.
         return {key: slots for key, slots in refreshes.items() if slots or key in live.covered or key in live.runtime}
 
@@ -488,7 +486,7 @@ class Refreshes:
 # Operators.
 
 
-def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
+def operators(live: Live, asked: LivePyTorch) -> tuple[list[Data], list[Data]]:
     """Describe all operators, sorted by name; and those whose dump is not understood, with the line."""
     entries: list[Data] = []
     skipped: list[Data] = []
@@ -500,7 +498,7 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
     for name, dump in sorted(asked.now.dumps.items()):
         try:
             operator = looking.parse_dump(live.clean(dump))
-        except ValueError as error:
+        except ValueError as error:  # noqa: PERF203
             skipped.append({"name": name, "line": str(error)})
         else:
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
@@ -509,7 +507,6 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
             going_on.note(operator, ways)
             going_on.note_fakes(operator, live.clean, describe)
             entries.append(operator)
-        step()
     return entries, skipped
 
 
@@ -893,16 +890,12 @@ def _is_pytorchs(torch: Any, name: str) -> bool:
     return any(site / package in Path(file).resolve().parents for package in PACKAGES)
 
 
-def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
-    """The whole state of the dispatcher.
-
-    step: called for every operator and every key; by default it reports progress.
-    """
+def capture(asked: LivePyTorch) -> Data:
+    """The whole state of the dispatcher."""
     torch, live = asked.torch, Live(asked)
-    step = step or progress(len(asked.now.dumps) + len(live.ids))
-    understood, skipped = operators(live, asked, step)
+    understood, skipped = operators(live, asked)
     fallbacks = looking.parse_fallbacks(live.clean("\n".join(asked.now.fallbacks)))
-    layout = universe(live, Refreshes(live, step).find(), fallbacks)
+    layout = universe(live, Refreshes(live).find(), fallbacks)
     # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
     if not fake_mode.note_rules({operator["name"]: operator for operator in understood}, function_name):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
@@ -962,19 +955,6 @@ def _import_module(name: str) -> None:
 def _last_lines(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}"
     return "\n".join(text.split("\nException raised from ")[0].splitlines()[-8:])[-2000:]
-
-
-def progress(total: int) -> Callable[[], None]:
-    """Make a function to call at each of *total* steps, which writes the progress to standard error."""
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        if done % 100 == 0 or done == total:
-            print("progress", done, total, file=sys.stderr, flush=True)
-
-    return step
 
 
 def main(arguments: list[str], answer: Answer) -> int:

@@ -10,8 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,9 +23,6 @@ from dispatch_cli.model.problem import InputError, Problem
 SECONDS = 600
 """The time that a PyTorch has for its answer, unless it is given another; it takes some seconds, and minutes where its
 files are read over a slow network."""
-_PROGRESS = re.compile(rb"progress (\d{1,9}) (\d{1,9})\s*")
-_STEP = 0.05
-"""Seconds after which it is looked again whether the program runs."""
 SHOWN_LINES = 8
 """Lines of standard error that an error message shows."""
 
@@ -43,10 +39,6 @@ _CODES = {
     probe.EXIT_NO_MODULE: "no-module",
     probe.EXIT_NOT_UNDERSTOOD: "unknown-torch",
 }
-
-Progress = Callable[[int, int], None]
-"""Called with the number of steps done, and of all steps."""
-
 
 CAPTURE = "probe.py"
 """The script that asks for the state."""
@@ -67,7 +59,6 @@ MAX_CONDITIONS = 100
 def run_probe(
     python: str | None,
     modules: Sequence[str] = (),
-    progress: Progress | None = None,
     script: str = CAPTURE,
     globs: Sequence[str] = (),
     vmap: bool = True,
@@ -100,7 +91,7 @@ def run_probe(
             command += ["--condition", condition]
         if not vmap:
             command += ["--vmap", "no"]
-        _run(command, seconds, progress or (lambda _done, _total: None))
+        _run(command, seconds)
         try:
             return read(out, script == ANSWERS)
         except AnswerError as error:
@@ -120,10 +111,10 @@ def executable_of(python: str | None) -> str:
     return path
 
 
-def _run(command: list[str], seconds: float, progress: Progress) -> None:
+def _run(command: list[str], seconds: float) -> None:
     """Run the probe to its end. Errors: InputError when it fails, and when it takes too long."""
     try:
-        ended = run_limited(command, seconds, progress)
+        ended = run_limited(command, seconds)
     except OSError as error:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
     if ended.code is None:
@@ -132,12 +123,6 @@ def _run(command: list[str], seconds: float, progress: Progress) -> None:
         raise _error("no-answer", message, _last_lines(ended.errors), hint)
     if ended.code != 0:
         raise _failure(command[0], ended.code, ended.errors)
-
-
-def _progress_of(line: bytes) -> tuple[int, int] | None:
-    """The numbers of a line of progress: done, and all; None for another line."""
-    match = _PROGRESS.fullmatch(line)
-    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def _error(code: str, message: str, details: str = "", hint: str | None = None) -> InputError:
@@ -181,7 +166,7 @@ class Ended(NamedTuple):
     errors: str
 
 
-def run_limited(command: Sequence[str], seconds: float, progress: Progress) -> Ended:
+def run_limited(command: Sequence[str], seconds: float) -> Ended:
     """Run a program to its end, or until its time is over. The processes that it started in its group end with it.
 
     Its standard error is a file: a process that it left behind could keep a pipe open for ever.
@@ -192,17 +177,13 @@ def run_limited(command: Sequence[str], seconds: float, progress: Progress) -> E
         with path.open("wb") as errors, path.open("rb") as written:
             process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=errors, start_new_session=True)
             try:
-                end, code = time.monotonic() + seconds, None
-                while code is None and time.monotonic() < end:
-                    with suppress(subprocess.TimeoutExpired):
-                        code = process.wait(_STEP)
-                    for numbers in filter(None, map(_progress_of, written.readlines())):
-                        progress(*numbers)
+                code: int | None = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                code = None
             finally:
                 _end_with_group(process)
             written.seek(max(0, path.stat().st_size - MAX_STDERR))
-            lines = [line for line in written.readlines() if _progress_of(line) is None]
-    return Ended(code, b"".join(lines).decode("utf-8", "replace"))
+            return Ended(code, written.read().decode("utf-8", "replace"))
 
 
 def _end_with_group(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from dispatch_cli import universes
 from dispatch_cli.capture.document import universe_before
 from dispatch_cli.capture.probe import PACKAGES
-from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, Progress, run_probe
+from dispatch_cli.capture.run import ANSWERS, CAPTURE, SECONDS, run_probe
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.kernel import WrapKind
@@ -19,7 +19,6 @@ from dispatch_cli.model.universe import UNDEFINED, Universe
 def ask_built(
     python: str | None,
     modules: Sequence[str] = (),
-    progress: Progress | None = None,
     seconds: float = SECONDS,
     conditions: Iterable[str] = (),
 ) -> tuple[BuiltLibrary, Universe, dict[str, bool]]:
@@ -29,7 +28,7 @@ def ask_built(
     seconds: the time that it has. conditions: about PyTorch; the truth of those that it can answer is the last part.
     Errors: InputError, with the last lines of what went wrong.
     """
-    data = run_probe(python, modules, progress, CAPTURE, seconds=seconds, conditions=conditions)
+    data = run_probe(python, modules, CAPTURE, seconds=seconds, conditions=conditions)
     try:
         return built_of(data), universes.from_data(universe_before(data)), data.get("conditions", {})
     except universes.UniverseError as error:
@@ -84,7 +83,6 @@ def _kernel(kernel: Mapping[str, Any], imported: bool) -> BuiltKernel:
 def ask(
     python: str | None,
     modules: Sequence[str] = (),
-    progress: Progress | None = None,
     globs: Sequence[str] = (),
     seconds: float = SECONDS,
 ) -> Probed:
@@ -96,7 +94,7 @@ def ask(
     seconds: the time that it has.
     Errors: InputError, with the last lines of what went wrong.
     """
-    return from_data(run_probe(python, modules, progress, ANSWERS, globs, seconds=seconds))
+    return from_data(run_probe(python, modules, ANSWERS, globs, seconds=seconds))
 
 
 def from_data(data: dict[str, Any]) -> Probed:

@@ -233,4 +233,4 @@ def _registry(process: RecordedProcess) -> bytes:
     root = os.path.dirname(os.path.dirname(os.path.abspath(process.torch.__file__)))
     clean = probe.Cleaner(root, sys.path, os.path.expanduser("~")).clean
     changes: bytes = process.library.recorder_changes()  # before the probe registers something
-    return changes + line_of("state", probe.capture(probe.LivePyTorch(process.torch, [], clean, []), bool))
+    return changes + line_of("state", probe.capture(probe.LivePyTorch(process.torch, [], clean, [])))

@@ -204,7 +204,7 @@ def test_a_signal_amid_the_wait_for_the_probe(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(capture_run.subprocess, "Popen", Interrupted)
     with pytest.raises(SystemExit):
-        capture_run.run_limited(["sleep", "300"], 10, lambda _done, _total: None)
+        capture_run.run_limited(["sleep", "300"], 10)
     (pid,) = started
     assert ends(pid)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dispatch_cli.answers.findings.command_options import config_option
-from dispatch_cli.answers.findings.crossref.command_options import ask_live, check_modules, live_options, patience
+from dispatch_cli.answers.findings.crossref.command_options import check_modules, live_options, patience, say_asking
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import allow_outside_option, opened
@@ -103,7 +103,8 @@ def capture_command(python: str | None, modules: tuple[str, ...], output: str | 
     seconds = patience()
     from dispatch_cli.capture.run import run_probe
 
-    state = ask_live(lambda progress: run_probe(python, modules, progress, seconds=seconds))
+    say_asking()
+    state = run_probe(python, modules, seconds=seconds)
     for skipped in state["skipped"]:
         say(f"warning: the operator {skipped['name']!a} cannot be interpreted and is left out\n")
     from dispatch_cli.capture.write import Format, state_text

@@ -18,10 +18,10 @@ from dispatch_cli.answers.findings.command_options import (
 from dispatch_cli.answers.findings.crossref.command_options import (
     LIVE,
     Asked,
-    ask_live,
     check_modules,
     live_options,
     patience,
+    say_asking,
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
@@ -77,9 +77,8 @@ def show_drift(
         from dispatch_cli.crossref.live import ask_built
 
         atoms = () if state.variants is None else state.variants.atoms
-        library, universe, held = ask_live(
-            lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout, atoms)
-        )
+        say_asking()
+        library, universe, held = ask_built(asked.python, asked.modules, asked.timeout, atoms)
         when = {condition: str(int(holds)) for condition, holds in held.items()}
     else:
         library, universe = _held(state, against, allow_outside)
@@ -268,7 +267,8 @@ def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
     from dispatch_cli.crossref.live import ask
 
     globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
-    return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, seconds=live.timeout))
+    say_asking()
+    return ask(live.python, live.modules, globs, seconds=live.timeout)
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:

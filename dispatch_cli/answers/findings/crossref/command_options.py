@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import progress_on
-
-if TYPE_CHECKING:
-    from dispatch_cli.capture.run import Progress
+from dispatch_cli.cli.output import say
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_Answer = TypeVar("_Answer")
 
 
 LIVE = "live"
@@ -71,11 +67,7 @@ def check_modules(modules: tuple[str, ...]) -> None:
             raise click.BadParameter(f"{module!r} is not the name of a module", param_hint="'--import'")
 
 
-def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
-    """Answer of *ask*; a terminal is told how far it is. Errors: InputError when PyTorch cannot be asked."""
-    with progress_on(sys.stderr, _line) as progress:
-        return ask(progress)
-
-
-def _line(done: int, total: int) -> str:
-    return f"asking PyTorch: {done:,} of {total:,}"
+def say_asking() -> None:
+    """Say on a terminal that PyTorch is asked."""
+    if sys.stderr.isatty():
+        say("note: asking PyTorch, which takes some seconds\n")
