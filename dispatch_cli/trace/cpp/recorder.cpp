@@ -201,8 +201,10 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
   Slots slots;
   for (size_t at = 0; at < entry.dispatchTable_.size(); ++at) {
     const auto& fallback = dispatcher.backendFallbackKernels_[at];
-    const auto& determined = entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]).first.kernel;
-    const KernelWords words(original_of(held ? entry.dispatchTable_[at] : determined));
+    const auto determined = [&]() -> const KernelFunction& {
+      return entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]).first.kernel;
+    };
+    const KernelWords words(original_of(held ? entry.dispatchTable_[at] : determined()));
     const auto text = texts.find(words);
     const bool is_fallback = words == KernelWords(original_of(fallback.kernel));
     const std::string other = is_fallback ? "fallback " + fallback.debug : "another kernel";
