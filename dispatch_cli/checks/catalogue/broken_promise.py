@@ -4,7 +4,8 @@ A promise (`support`) says that operators work on backends in contexts: called p
 torch.compile, in torch.func's transforms. Its place is in the declarations, in files given with `--guards`, or in
 `[tool.dispatch-cli]`. What a call comes to is simulated, as `dispatch-cli support` shows it; kernels are taken to do
 what the schema and the fake kernel say. There is one finding for each operator and reason. What cannot be decided is
-an info. A glob that matches no operator is a warning; a name of no defined operator is an error.
+an info, and the summary says how many there are. A glob that matches no operator is a warning; a name of no defined
+operator is an error.
 
 Bad, because there is no kernel for CUDA:
 
