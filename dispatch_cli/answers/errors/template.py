@@ -50,7 +50,7 @@ HOLES = {
     "traced_op": r"(?:<[^\n(]{1,100}|torch\.(?!ops)[\w.]{1,200}"
     r"|(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)(?P<library_op>)|\w{1,100})",
     "called_op": r"(?!torch\.(?!ops\.)|operator\.|math\.)(?:torch\.ops\.)?(?P<op>\w{1,100}\.\w{1,100}(?:\.\w{1,60})?)",
-    "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100})\b(?!:)",
+    "aten_overload": r"(?P<op>aten\.\w{1,100}\.\w{1,100}|\w{1,100}\.\w{1,100}\.default)\b(?!:)",
     # behind an operator that computes the gradient of another
     "of_backward": r"(?:(?<=_backward)(?P<twice>))?",
     # the words of a short text are those of other programs too: it is all that the exception says
@@ -129,6 +129,9 @@ HOLES = {
     "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
     r"_(?:default|(?P<overload>[^\W_]{1,60}))|(?P<function>\w{1,200}?)(?:_default)?)Backward\b",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
+    # the last call of a traceback: an operator's, which then calls a kernel in Python
+    "last_call": r"\W, line \d{1,9}, in \w{1,40}\n[^\n]{0,40}(?:_op|fn)\([^\n]{1,60}\n(?:[ ^~]{1,120}\n)?",
+    "kernel_function": r"(?!\S{0,200}__torch_)(?P<function>[\w.<>]{1,200})",
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",

@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries
@@ -157,3 +158,30 @@ def method_that_calls_itself(advice):
             return func(*[arg.x if advice and isinstance(arg, cls) else arg for arg in args], **(kwargs or {}))
 
     assert torch.neg(Wrapper(ONE)).sum() == -4
+
+
+@tries("no-subclass", "in a mode as `def __torch_dispatch__(self, func, types, args=(), kwargs=None)`")
+def mode_with_too_few_parameters(advice):
+    class Short(TorchDispatchMode):
+        def __torch_dispatch__(self, func, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    class Whole(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with Whole() if advice else Short():
+        torch.ones(2) + 1
+
+
+@tries("no-subclass", "in a subclass as a classmethod, with `cls`")
+def wrapper_without_dispatch(advice):
+    class Bare(torch.Tensor):
+        pass
+
+    class Whole(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise NotImplementedError
+
+    torch.Tensor._make_wrapper_subclass(Whole if advice else Bare, (2,))
