@@ -246,8 +246,9 @@ class Variants:
         """Atoms by which Python modules do nothing but let registrations be made.
 
         Such a guard mostly asks for the library whose operators it is about, so that what is left where it is false
-        may never be there alone.
+        may never be there alone. It is related to no other atom, as files of which one is in the build are.
         """
+        alone = {atom for group in self._groups for world in group.worlds[:1] if len(world) == 1 for atom in world}
         guards, others = set[str](), set[str]()
         for step in _conditional(self.declarations):
             span: Span | None = getattr(step, "span", None)
@@ -256,7 +257,7 @@ class Variants:
             is_python = span.file.endswith(".py")
             for part in (part for condition in when_of(step) for part in parts_of(condition)):
                 (guards if is_python and isinstance(part, Atom) else others).update(atoms(part))
-        return frozenset(guards - others)
+        return frozenset((guards & alone) - others)
 
     @property
     def capped(self) -> list[str]:
