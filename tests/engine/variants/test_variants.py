@@ -16,6 +16,7 @@ from dispatch_cli.model.conditions.worlds import assignments, groups_of
 from dispatch_cli.model.declarations import Block, Declarations, Implement, LibraryKind, OpenBlock, Step
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 from dispatch_cli.universes import load
 
 KEYS = ("CPU", "CUDA", "XLA", "Autograd")
@@ -130,3 +131,26 @@ def test_very_many_combinations_are_cut_short_and_said() -> None:
 def test_conditions_are_texts_that_read_the_same() -> None:
     conditions: list[Condition] = [parse_condition(text) for text in TEXTS]
     assert [parse_condition(str(condition)) for condition in conditions] == conditions
+
+
+def test_guards_are_what_python_alone_asks_and_never_denies() -> None:
+    """Related to no other atom, as files of which one is in the build are."""
+    conditions = {
+        "built()": "a.py",
+        "B": "a.py",
+        "defined(C)": "a.cpp",
+        "a.py is in the build, not b.py": "a.py",
+        "b.py is in the build, not a.py": "b.py",
+        "D": "a.py",
+        "not D": "a.py",
+        "E and F": "a.py",
+        "G or H": "a.py",
+    }
+    steps = [step("m::op", "CPU", text) for text in conditions]
+    steps = [
+        item._replace(span=Span(file, number + 1, 1)) if isinstance(item, Implement) else item
+        for number, (item, file) in enumerate(zip(steps, conditions.values(), strict=True))
+    ]
+    assert Variants(declared(steps), {}).guards == {"built()", "B", "E", "F"}
+    steps.append(step("m::op", "CUDA", "not B")._replace(span=Span("a.cpp", 1, 1)))
+    assert Variants(declared(steps), {}).guards == {"built()", "E", "F"}
