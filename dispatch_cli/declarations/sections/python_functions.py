@@ -171,7 +171,7 @@ def read_redispatches(context: FileContext, values: Values) -> Redispatch | None
 
 
 class PythonFunction(NamedTuple):
-    """A user's function. place: where it is defined. redispatches: how it goes on, where that is inner."""
+    """A user's function. place: where it is defined. redispatches: how it goes on, where that is declared."""
 
     name: str
     place: str | None
@@ -205,7 +205,7 @@ def read_functions(context: FileContext, node: Node | None) -> list[PythonFuncti
 
 
 def read_body(values: Values) -> FunctionBody | None:
-    """The field ``body`` of a function; None, noting why, where nothing is inner of it."""
+    """The field ``body`` of a function; None, noting why, where nothing is declared of it."""
     node = values.get("body")
     inner = read_record(values.problems, node, BODY)
     if node is None or inner is None or inner.get("parameters") is None:
