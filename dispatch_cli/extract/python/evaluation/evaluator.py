@@ -590,7 +590,10 @@ class Evaluator:
         bound = replace(function, binds=binds, bound=True, attributes={})
         if function.kind != "property":
             return bound
-        return self.run_function(bound, Call([], {}, function.node, function.scope))
+        value = self.run_function(bound, Call([], {}, function.node, function.scope))
+        if isinstance(value, Opaque) and value.node is function.node:
+            raise NoResult
+        return value
 
     def is_enum(self, cls: ClassValue) -> bool:
         """True for an enumeration."""
@@ -696,6 +699,8 @@ class Evaluator:
         finally:
             del self.run.now.active[count:]
         returns = inner.returns
+        if any(isinstance(getattr(option.value, "node", None), ast.Yield | ast.YieldFrom) for option in returns):
+            return Opaque(call.node)
         if len(returns) < 2:
             return returns[0].value if returns else None
         if all(type(option.value) is Opaque for option in returns):

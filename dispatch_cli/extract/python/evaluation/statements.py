@@ -25,12 +25,13 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
     conditional,
     default_nodes,
+    joined,
     merged,
     source_text,
 )
 from dispatch_cli.extract.python.names import FIND_SCHEMA, always_raises, called_name, may_register_in
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.conditions.condition import Atom, Condition, Or, negated
+from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
 
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
@@ -313,10 +314,7 @@ class Statements:
     # branches
 
     def _branches(
-        self,
-        branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]],
-        scope: Scope,
-        tried: bool = False,
+        self, branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]], scope: Scope, tried: bool = False
     ) -> Flow:
         """Go through statements that exclude each other, each under its conditions, and join the names.
 
@@ -420,14 +418,9 @@ def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
     """The conditions under which one of the ways is gone."""
     if len(ways) == 1:
         return list(ways[0])
-    singles: list[Condition] = []
-    for way in ways:
-        if len(way) != 1:
-            return []
-        if negated(way[0]) in singles:
-            return []
-        singles.append(way[0])
-    return [Or(tuple(singles))] if singles else []
+    parts = [joined(way, True) for way in ways]
+    whole = None if None in parts else joined([part for part in parts if part is not None], False)
+    return [] if whole is None or isinstance(whole, bool) else [whole]
 
 
 def _joined_names(
@@ -439,14 +432,14 @@ def _joined_names(
     if len(results) == 1:
         return results[0][1]
     names = dict.fromkeys(name for _, bound in results for name in bound)
-    joined: dict[str, Value] = {}
+    whole: dict[str, Value] = {}
     for name in names:
         values = [(when, bound.get(name, _UNSET)) for when, bound in results]
         present = [ValueOption(when, value) for when, value in values if value is not _UNSET]
         first = present[0].value
         same = len(present) == len(values) and all(option.value is first for option in present)
-        joined[name] = first if same else merged(present)
-    return joined
+        whole[name] = first if same else merged(present)
+    return whole
 
 
 def _finds_schema(node: ast.stmt) -> bool:
