@@ -21,18 +21,8 @@ from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 
 _REGISTERS = (
-    "block",
-    "definition",
-    "kernel",
-    "fallback",
-    "custom_op",
-    "triton_op",
-    "register_fake",
-    "register_kernel",
-    "register_autograd",
-    "register_vmap",
-    "register_autocast",
-    "py_impl",
+    *("block", "definition", "kernel", "fallback", "custom_op", "triton_op", "register_fake", "register_kernel"),
+    *("register_autograd", "register_vmap", "register_autocast", "py_impl"),
 )
 """Kinds of things that an undecided statement registers."""
 _UNKNOWN_FIELDS = ("name", "namespace", "dispatch_key", "device")
