@@ -299,33 +299,26 @@ def _level(text: str, whole: str) -> int:
     return int(text)
 
 
+_DTYPE = re.compile(r"(torch\.)?(b?float|complex|u?int|q?u?int)[0-9]+|(torch\.)?(bool|half|double|long)")
+_DTYPE_HINT = "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`"
+_WORDS_HINT = "a device and what else the tensor is, in words with spaces between: `cuda requires_grad`"
+
+
 def _device(words: list[str], text: str) -> tuple[str | None, int | None]:
     """The device among words that are nothing else; the others are mistakes."""
     if not words:
         return None, None
     match = _DEVICE.fullmatch(words[0])
-    if len(words) > 1 or match is None:
-        raise _not_a_device(words, text)
-    name, number = match.groups()
-    return name, None if number is None else int(number)
-
-
-_DTYPE = re.compile(r"(torch\.)?(b?float|complex|u?int|q?u?int)[0-9]+|(torch\.)?(bool|half|double|long)")
-_DTYPE_HINT = "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`"
-
-
-_WORDS_HINT = "a device and what else the tensor is, in words with spaces between: `cuda requires_grad`"
-
-
-def _not_a_device(words: list[str], text: str) -> CallError:
+    if len(words) == 1 and match is not None:
+        return match[1], None if match[2] is None else int(match[2])
     for word in words:
         hint = suggestion(word, TENSOR_WORDS) or (_DTYPE_HINT if _DTYPE.fullmatch(word) else None)
         if hint is not None:
-            return CallError(f"{word!r} does not describe a tensor", text, hint)
+            raise CallError(f"{word!r} does not describe a tensor", text, hint)
     if len(words) > 1:
         both = f"{words[0]!r} and {words[1]!r} cannot both be the device: a tensor has one"
-        return CallError(both, text, _WORDS_HINT)
-    return CallError(f"{words[0]!r} is not a device, and does not describe a tensor", text, _WORDS_HINT)
+        raise CallError(both, text, _WORDS_HINT)
+    raise CallError(f"{words[0]!r} is not a device, and does not describe a tensor", text, _WORDS_HINT)
 
 
 def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:

@@ -77,7 +77,11 @@ class HistoryEditor:
     def _move(self, change: Reordering, which: NamedRegistration) -> None:
         target = self._find(change.target)
         for registration in (which, target):
-            _check_has_order(registration)
+            if registration.captured is not None:
+                message = f"{_words(registration)} was registered by PyTorch itself, where the order is not known"
+                raise ChangeError(message, "only registrations of files can be moved")
+            if isinstance(registration.step, PythonKernel):
+                raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
         self._searched += len(self._steps)
         if self._searched > MOST_SEARCHED:
             message = f"{MOST_SEARCHED // len(self._steps):,} moves are the most in a history of this length"
@@ -91,14 +95,6 @@ class HistoryEditor:
         at = next(position for position, step in enumerate(others) if step is target.step)
         others.insert(at + change.is_after, which.step)
         self._steps = others
-
-
-def _check_has_order(registration: NamedRegistration) -> None:
-    if registration.captured is not None:
-        message = f"{_words(registration)} was registered by PyTorch itself, where the order is not known"
-        raise ChangeError(message, "only registrations of files can be moved")
-    if isinstance(registration.step, PythonKernel):
-        raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
 
 
 def _words(registration: NamedRegistration) -> str:

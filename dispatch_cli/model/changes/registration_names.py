@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -74,8 +74,12 @@ class RegistrationIndex:
         owner = operator, python
         registrations = self._found.get(owner)
         if registrations is None:
+            registrations, counts = [], Counter[str]()
             captured = (entry for entry in self._captured(operator, python) if entry.captured not in self._without)
-            registrations = self._found[owner] = _numbered((*captured, *self._declared.get(owner, ())))
+            for entry in (*captured, *self._declared.get(owner, ())):
+                counts[entry.name.key] += 1
+                registrations.append(entry._replace(name=entry.name._replace(number=counts[entry.name.key])))
+            self._found[owner] = registrations
         return registrations
 
     def find(self, wanted: RegistrationName) -> NamedRegistration:
@@ -179,12 +183,3 @@ def _labels(registrations: Sequence[NamedRegistration]) -> str:
 def _listed(texts: Sequence[str], between: str) -> str:
     more = ["…"] if len(texts) > MOST_LISTED else []
     return between.join((*texts[:MOST_LISTED], *more))
-
-
-def _numbered(registrations: Iterable[NamedRegistration]) -> list[NamedRegistration]:
-    counts: Counter[str] = Counter()
-    numbered = []
-    for registration in registrations:
-        counts[registration.name.key] += 1
-        numbered.append(registration._replace(name=registration.name._replace(number=counts[registration.name.key])))
-    return numbered
