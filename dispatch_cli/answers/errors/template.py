@@ -34,6 +34,11 @@ _DTYPE = r"(?<=[.A-Z])[A-Z][a-z]\w{1,20}"
 _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 """Names of modules that packages of backends add to torch."""
 
+_FRAME = r"\btorch[/\\](?:_ops|overrides)\.py\W{1,3}(?:line )?"
+"""A frame where PyTorch calls an operator or a method of a subclass, up to its line."""
+_UP_TO = rf"[^\n]{{0,300}}\n(?:(?!.{{0,300}}(?:{_FRAME}(?P=_line)\b|Previous line)).*\n){{0,90}}.{{0,300}}"
+"""Lines up to the next one of the same frame."""
+
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
@@ -103,8 +108,14 @@ HOLES = {
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a place that TorchScript marks in a source, and not in a saved file; behind one of its interpreter comes the error
     "own_file": rf"{QUOTE}(?!code/__)[^\"\n]{{1,300}}{QUOTE}",
-    # the last calls before an error that ends a recursion; of a function that calls itself Python leaves lines out
-    "last_frames": r"(?:(?!Previous line)[\s\S]){1,1000}?",
+    # the same frame of PyTorch three times before an error that ends a recursion: helpers of a kernel that call
+    # themselves have none, and of a function that does Python leaves lines out
+    "call_again": rf"{_FRAME}(?P<_line>\d{{1,5}})\b{_UP_TO}{_FRAME}(?P=_line)\b{_UP_TO}{_FRAME}(?P=_line)\b"
+    r"[^\n]{0,300}\n(?:(?!.{0,300}(?:Previous line|RecursionError:)).*\n){0,90}.{0,300}?",
+    "method_again": r"in __torch_(?:dispatch|function)__\n.{0,500}\n(?:[ ~^]*\n)?[ \t]*\[Previous line repeated .*\n"
+    r"(?:(?!.{0,300}RecursionError:).*\n){0,60}.{0,300}?",
+    # the lines of a call after its first: none before Python 3.13
+    "arguments_below": r"[ \t]*\n(?:[ \t]{4,}[^\n]{0,300}\n){0,12}",
     "place": r"\d{1,9}\n(?:(?!File )[\s\S]){1,1500}?~",
     "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
