@@ -153,7 +153,7 @@ class UnitReader:
             self._operator(call.name, call.arguments, call.tokens)
         return None
 
-    def _operator(self, name: str, arguments: list[list[CppToken]], tokens: list[CppToken]) -> None:
+    def _operator(self, name: str, arguments: Sequence[Sequence[CppToken]], tokens: Sequence[CppToken]) -> None:
         """``.op(schema, function)``; the form with options is not followed."""
         when = joined(tokens[0].when, self._build)
         schema = text_of(arguments[0], no_value) if arguments and name == "op" else None

@@ -138,12 +138,12 @@ class Registrar:
             self._findings.account(whole)
         return None
 
-    def _set_module(self, arguments: list[list[CppToken]]) -> None:
+    def _set_module(self, arguments: Sequence[Sequence[CppToken]]) -> None:
         """Note the Python module of the operators that are defined from here on; one that is not known is none."""
         module, *context = (text_of(argument, self._lookup) for argument in arguments[:2])
         self._python_module = (module, *filter(None, context)) if module else ()
 
-    def _define(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
+    def _define(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         schema, alias = schema_of(arguments[0], self._lookup)
         tags: tuple[str, ...] = ()
         kernels: list[KernelArgument] = []
@@ -209,7 +209,7 @@ class Registrar:
         for kernel in kernels:
             self._add_kernel(name, kernel, kernel.key, at, when)
 
-    def _implement(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
+    def _implement(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         name = text_of(arguments[0], self._lookup)
         operator = Unknown(spelled(tuple(arguments[0]))) if name is None else self._qualified(name.strip())
         rest = arguments[1:]
@@ -220,7 +220,7 @@ class Registrar:
         kernel = kernel_of(rest[0], self._lookup)
         self._add_kernel(operator, kernel, key if key is not None else kernel.key, tokens[0].at, when)
 
-    def _fallback(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
+    def _fallback(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         kernel = kernel_of(arguments[0], self._lookup)
         key = kernel.key if kernel.key is not None else self._block.dispatch_key
         if key is None:

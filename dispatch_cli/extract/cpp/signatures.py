@@ -7,10 +7,10 @@ After aten/src/ATen/core/op_registration/infer_schema.h and aten/src/ATen/core/j
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, Lookup, angle_end, inside, lex, split
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, angle_end, inside, lex, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 
 MAX_ALIASES = 20
@@ -21,16 +21,13 @@ MAX_BEFORE = 4000
 """Characters before the name of a function that are looked at, with the comments between them."""
 SEARCHED = 4096
 """So many characters that are searched for a word cost one unit."""
+_SAME = ("Tensor", "SymInt", "bool", "Scalar", "Device", "ScalarType", "Layout", "MemoryFormat")
 _PLAIN = {
-    "Tensor": "Tensor",
+    **{name: name for name in (*_SAME, "Generator", "Storage", "Stream")},
     "int64_t": "int",
-    "SymInt": "SymInt",
     "double": "float",
-    "bool": "bool",
     "string": "str",
     "string_view": "str",
-    "Scalar": "Scalar",
-    "Device": "Device",
     "TensorList": "Tensor[]",
     "ITensorListRef": "Tensor[]",
     "IntArrayRef": "int[]",
@@ -38,189 +35,14 @@ _PLAIN = {
     "IntList": "int[]",
     "OptionalIntArrayRef": "int[]?",
     "OptionalSymIntArrayRef": "SymInt[]?",
-    "ScalarType": "ScalarType",
-    "Layout": "Layout",
-    "MemoryFormat": "MemoryFormat",
-    "Generator": "Generator",
-    "Storage": "Storage",
-    "Stream": "Stream",
 }
 _LISTS = frozenset({"vector", "ArrayRef", "List", "HeaderOnlyArrayRef"})
 _OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
 _IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
 _NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
 _MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
-
-
-def _plain(tokens: Sequence[CppToken], alias: Lookup) -> Sequence[CppToken]:
-    """A type without qualifiers and namespaces, and without the names that stand for others."""
-    for _ in range(MAX_ALIASES):
-        tokens = [token for token in tokens if token.text not in _IGNORED]
-        while len(tokens) > 2 and tokens[0].kind == "name" and tokens[1].text == "::":
-            tokens = tokens[2:]
-        other = alias(tokens[0].text) if len(tokens) == 1 and tokens[0].text not in _PLAIN else None
-        if not other:
-            return tokens
-        tokens = other
-    return []
-
-
-def type_of(tokens: Sequence[CppToken], alias: Lookup, depth: int = 0) -> str | None:
-    """The type of schemas that a C++ type stands for; None where that is not known."""
-    kept = _plain(tokens, alias)
-    if not kept or kept[0].kind != "name" or depth > MAX_ALIASES:
-        return None
-    name = kept[0].text
-    if len(kept) == 1:
-        return _PLAIN.get(name)
-    arguments = _arguments_of(kept)
-    types = [type_of(argument, alias, depth + 1) for argument in arguments]
-    inner = types[0] if types else None
-    if inner is None:
-        return None
-    if name == "tuple":
-        return None if None in types else f"({', '.join(filter(None, types))})"
-    if name in _LISTS or (name == "array" and len(arguments) == 2):
-        return f"{inner}[]"
-    if name in _OPTIONAL:
-        return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
-    if name == "Dict" and len(arguments) == 2 and types[1]:
-        return f"Dict({inner}, {types[1]})"
-    return None
-
-
-def _arguments_of(tokens: Sequence[CppToken]) -> list[list[CppToken]]:
-    """The template arguments of a type; empty for something else."""
-    if tokens[1].text != "<" or angle_end(tokens, 1) != len(tokens):
-        return []
-    last = tokens[-1]  # may be half of a ``>>``
-    return split([*tokens[2:-1], last._replace(text=">")] if last.text == ">>" else tokens[2:-1])
-
-
-def results_of(tokens: Sequence[CppToken], alias: Lookup) -> str | None:
-    """Results of a function, as in a schema."""
-    kept = _plain(tokens, alias)
-    if [token.text for token in kept] == ["void"]:
-        return "()"
-    if len(kept) > 1 and kept[0].text == "tuple":
-        types = [type_of(part, alias) for part in _arguments_of(kept)]
-        if None in types or not types:
-            return None
-        return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
-    kind = type_of(kept, alias)
-    return kind and (f"({kind} _0)" if kind.startswith("(") else f"{kind} _0")
-
-
-def parameters_of(tokens: Sequence[CppToken], alias: Lookup) -> str | None:
-    """The parameters of a function, as in a schema."""
-    parts = [part for part in split(tokens) if part]
-    types: list[str] = []
-    for part in parts:
-        texts = [token.text for token in part]
-        if texts == ["void"]:
-            continue
-        if "=" in texts:
-            part = part[: texts.index("=")]
-        if not part:
-            return None
-        kind = type_of(part, alias) or (type_of(part[:-1], alias) if part[-1].kind == "name" else None)
-        if kind is None:
-            return None
-        types.append(kind)
-    return ", ".join(f"{kind} _{number}" for number, kind in enumerate(types))
-
-
-def signature_of(function: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
-    """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known."""
-    if not function:
-        return None
-    if function[0].text == "[":
-        return _of_lambda(function, texts, alias)
-    if any(token.kind != "name" and token.text != "::" for token in function):
-        return None
-    name = function[-1].text
-    owner = function[-3].text if len(function) > 2 else ""
-    if owner[:1].isupper():
-        return None  # a member of a class
-    for text in texts:
-        if name not in text.text:
-            continue
-        declarations = {declaration for declaration in _declarations(name, text, alias) if declaration is not None}
-        if declarations:
-            return declarations.pop() if len(declarations) == 1 else None
-    return None
-
-
-def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
-    _, index = inside(tokens)
-    if index >= len(tokens) or tokens[index].text not in ("(", "{"):
-        return None
-    parameters, index = inside(tokens, index) if tokens[index].text == "(" else ([], index)
-    body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
-    names = [token.text for token in tokens[index:body]]
-    if "->" in names:
-        results = results_of(tokens[index + names.index("->") + 1 : body], alias)
-    else:
-        results = _of_body(inside(tokens, body)[0], texts, alias) if body < len(tokens) else None
-    return _joined(parameters_of(parameters, alias), results)
-
-
-def _of_body(tokens: Sequence[CppToken], texts: Iterable[SourceFile], alias: Lookup) -> str | None:
-    """Results of a lambda whose body is one ``return function(...);``, or has no ``return``."""
-    names = [token.text for token in tokens]
-    if "return" not in names:
-        return "()"
-    opening = names.index("(") if "(" in names else 0
-    if names[0] != "return" or opening < 2 or inside(tokens, opening)[1] != len(tokens) - 1 or names[-1] != ";":
-        return None
-    signature = signature_of(tokens[1:opening], texts, alias)
-    return signature and signature.partition(") -> ")[2]
-
-
-def _joined(parameters: str | None, results: str | None) -> str | None:
-    return None if parameters is None or results is None else f"({parameters}) -> {results}"
-
-
-def _declarations(name: str, text: SourceFile, alias: Lookup) -> Iterable[str | None]:
-    """The signatures of the declarations of *name* in a file."""
-    blanked = text.blanked
-    for place, behind_bracket in text.calls.get(name, ())[:MAX_PLACES]:
-        begin = max(place - MAX_BEFORE, 0)
-        start = max(begin - 1, *(blanked.rfind(mark, begin, place) for mark in ";{}()#="))
-        before = blanked[start + 1 : place]
-        if blanked[start : start + 1] == "#":
-            before = before.partition("\n")[2]
-        before = before.lstrip(" \t\n\\")  # blanked comments have splices
-        if len(before) > 400 or not before.strip() or _MAY_PRECEDE.match(before) is None:
-            continue
-        result = list(lex(text, place - len(before), place))
-        while result and result[-1].text == "::":
-            result = result[:-2]  # the function is defined as a member of a namespace
-        if not result or result[0].text in _NOT_TYPES or result[-1].text == ",":
-            continue
-        opening = behind_bracket - 1
-        end = _closing(blanked, opening)
-        if end is None:
-            continue
-        results = results_of([token for token in result if token.text not in _attributes(result)], alias)
-        behind = re.compile(r"\s*(?:noexcept\b\s*)?(?:->([^{;]{1,200}))?").match(blanked, end)
-        if behind is not None and behind[1]:
-            results = results_of(list(lex(text, behind.start(1), behind.end(1))), alias)
-        yield _joined(parameters_of(list(lex(text, opening + 1, end - 1)), alias), results)
-
-
-def _attributes(tokens: Sequence[CppToken]) -> set[str]:
-    """Macros before a type, such as ``TORCH_API``."""
-    return {token.text for token in tokens[:-1] if token.text.isupper() and "_" in token.text}
-
-
-def _closing(text: str, opening: int) -> int | None:
-    depth = 0
-    for match in re.compile(r"[()]").finditer(text, opening, opening + 5000):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            return match.end()
-    return None
+_RESULT_BEHIND = re.compile(r"\s*(?:noexcept\b\s*)?->([^{;]{1,200})")
+_PARENTHESIS = re.compile(r"[()]")
 
 
 class Signatures:
@@ -232,29 +54,174 @@ class Signatures:
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
-        """The signature of a function."""
-        if not function or function[0].text == "[":
-            return signature_of(function, self._texts(), self._alias)
+        """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known.
+
+        everywhere: a function is looked for in the files that the unit includes, too.
+        """
+        if not function:
+            return None
+        if function[0].text == "[":
+            return self._of_lambda(function)
         asked = ("".join(token.text for token in function), everywhere)
         if asked not in self._signatures:
-            texts = self._texts() if everywhere else iter((self._unit.file,))
-            self._signatures[asked] = signature_of(function, texts, self._alias)
+            self._signatures[asked] = self._of_function(function, everywhere)
         return self._signatures[asked]
 
-    def _alias(self, name: str) -> Sequence[CppToken] | None:
-        """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
-        if name not in self._aliases:
-            self._aliases[name] = None
-            for text in self._texts():
-                if name in text.text and name in text.aliases:
-                    self._aliases[name] = list(lex(text, *text.aliases[name]))
-                    break
-        return self._aliases[name]
-
-    def _texts(self) -> Iterator[SourceFile]:
-        """The texts of the file and of what it includes, each of which is searched."""
+    def _files(self) -> Iterator[SourceFile]:
+        """The file and those that it includes, each of which is searched."""
         yield self._unit.file
         for name in sorted(self._unit.included):
             file = self._unit.project.header(name)
             self._unit.work.spend(1 + len(file.text) // SEARCHED)
             yield file
+
+    # ---- functions
+
+    def _of_function(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
+        is_member = len(function) > 2 and function[-3].text[:1].isupper()
+        if is_member or any(token.kind != "name" and token.text != "::" for token in function):
+            return None
+        name = function[-1].text
+        for file in self._files() if everywhere else (self._unit.file,):
+            if name in file.text:
+                declarations = {*self._declarations(name, file)} - {None}
+                if declarations:
+                    return declarations.pop() if len(declarations) == 1 else None
+        return None
+
+    def _declarations(self, name: str, file: SourceFile) -> Iterator[str | None]:
+        """The signatures of the declarations of a function in a file."""
+        text = file.blanked
+        for place, behind_bracket in file.calls.get(name, ())[:MAX_PLACES]:
+            begin = max(place - MAX_BEFORE, 0)
+            start = max(begin - 1, *(text.rfind(mark, begin, place) for mark in ";{}()#="))
+            before = text[start + 1 : place]
+            if text[start : start + 1] == "#":
+                before = before.partition("\n")[2]
+            before = before.lstrip(" \t\n\\")  # blanked comments have splices
+            if len(before) > 400 or not before.strip() or _MAY_PRECEDE.match(before) is None:
+                continue
+            result = list(lex(file, place - len(before), place))
+            while result and result[-1].text == "::":
+                result = result[:-2]  # the function is defined as a member of a namespace
+            end = _closing(text, behind_bracket)
+            if not result or result[0].text in _NOT_TYPES or result[-1].text == "," or end is None:
+                continue
+            if behind := _RESULT_BEHIND.match(text, end):
+                result = list(lex(file, *behind.span(1)))
+            yield self._joined(list(lex(file, behind_bracket, end - 1)), self._results(_without_macros(result)))
+
+    def _of_lambda(self, tokens: Sequence[CppToken]) -> str | None:
+        _, index = inside(tokens)
+        if index >= len(tokens) or tokens[index].text not in ("(", "{"):
+            return None
+        parameters, index = inside(tokens, index) if tokens[index].text == "(" else ([], index)
+        body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
+        arrow = next((place for place in range(index, body) if tokens[place].text == "->"), None)
+        if arrow is not None:
+            return self._joined(parameters, self._results(tokens[arrow + 1 : body]))
+        return self._joined(parameters, self._of_body(inside(tokens, body)[0])) if body < len(tokens) else None
+
+    def _of_body(self, tokens: Sequence[CppToken]) -> str | None:
+        """Results of a lambda whose body is one ``return function(...);``, or has no ``return``."""
+        names = [token.text for token in tokens]
+        if "return" not in names:
+            return "()"
+        opening = names.index("(") if "(" in names else 0
+        if names[0] != "return" or opening < 2 or inside(tokens, opening)[1] != len(tokens) - 1 or names[-1] != ";":
+            return None
+        signature = self.infer(tokens[1:opening], everywhere=True)
+        return signature and signature.partition(") -> ")[2]
+
+    def _joined(self, parameters: Sequence[CppToken], results: str | None) -> str | None:
+        types = [self._parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]
+        if results is None or None in types:
+            return None
+        return f"({', '.join(f'{kind} _{number}' for number, kind in enumerate(types))}) -> {results}"
+
+    def _parameter(self, tokens: Sequence[CppToken]) -> str | None:
+        """The type of a parameter, which may have a name and a default."""
+        names = [token.text for token in tokens]
+        tokens = tokens[: names.index("=")] if "=" in names else tokens
+        return self._type(tokens) or (self._type(tokens[:-1]) if tokens and tokens[-1].kind == "name" else None)
+
+    def _results(self, tokens: Sequence[CppToken]) -> str | None:
+        """Results of a function, as in a schema."""
+        kept = self._plain(tokens)
+        if [token.text for token in kept] == ["void"]:
+            return "()"
+        if len(kept) > 1 and kept[0].text == "tuple":
+            types = [self._type(part) for part in _template_arguments(kept)]
+            if None in types or not types:
+                return None
+            return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
+        kind = self._type(kept)
+        return kind and (f"({kind} _0)" if kind.startswith("(") else f"{kind} _0")
+
+    # ---- types
+
+    def _type(self, tokens: Sequence[CppToken], depth: int = 0) -> str | None:
+        """The type of schemas that a C++ type stands for; None where that is not known."""
+        kept = self._plain(tokens)
+        if not kept or kept[0].kind != "name" or depth > MAX_ALIASES:
+            return None
+        name = kept[0].text
+        if len(kept) == 1:
+            return _PLAIN.get(name)
+        types = [self._type(argument, depth + 1) for argument in _template_arguments(kept)]
+        inner = types[0] if types else None
+        if inner is None:
+            return None
+        if name == "tuple":
+            return None if None in types else f"({', '.join(filter(None, types))})"
+        if name in _LISTS or (name == "array" and len(types) == 2):
+            return f"{inner}[]"
+        if name in _OPTIONAL:
+            return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
+        return f"Dict({inner}, {types[1]})" if name == "Dict" and len(types) == 2 and types[1] else None
+
+    def _plain(self, tokens: Sequence[CppToken]) -> Sequence[CppToken]:
+        """A type without qualifiers and namespaces, and without the names that stand for others."""
+        for _ in range(MAX_ALIASES):
+            tokens = [token for token in tokens if token.text not in _IGNORED]
+            while len(tokens) > 2 and tokens[0].kind == "name" and tokens[1].text == "::":
+                tokens = tokens[2:]
+            other = self._alias(tokens[0].text) if len(tokens) == 1 and tokens[0].text not in _PLAIN else None
+            if not other:
+                return tokens
+            tokens = other
+        return []
+
+    def _alias(self, name: str) -> Sequence[CppToken] | None:
+        """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
+        if name not in self._aliases:
+            self._aliases[name] = None
+            for file in self._files():
+                if name in file.text and name in file.aliases:
+                    self._aliases[name] = list(lex(file, *file.aliases[name]))
+                    break
+        return self._aliases[name]
+
+
+def _template_arguments(tokens: Sequence[CppToken]) -> list[list[CppToken]]:
+    """The template arguments of a type; empty for something else."""
+    if tokens[1].text != "<" or angle_end(tokens, 1) != len(tokens):
+        return []
+    last = tokens[-1]  # may be half of a ``>>``
+    return split([*tokens[2:-1], last._replace(text=">")] if last.text == ">>" else tokens[2:-1])
+
+
+def _without_macros(tokens: Sequence[CppToken]) -> Sequence[CppToken]:
+    """A type without macros before it, such as ``TORCH_API``."""
+    macros = {token.text for token in tokens[:-1] if token.text.isupper() and "_" in token.text}
+    return [token for token in tokens if token.text not in macros]
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The place behind the ``)`` of parameters that begin at a place."""
+    depth = 1
+    for match in _PARENTHESIS.finditer(text, start, start + 5000):
+        depth += 1 if match[0] == "(" else -1
+        if depth == 0:
+            return match.end()
+    return None

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     Lookup,
-    angle_end,
     inside,
     spelled,
     split,
     string_value,
     unwrapped,
+    whole_call,
 )
 from dispatch_cli.model.sources.extracted import Unknown
 
@@ -86,30 +86,6 @@ def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
     return _CONSTANTS.get(match[1]) if match else None
 
 
-def call_of(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken], list[list[CppToken]] | None]:
-    """The name, the template arguments and the arguments of an expression that is one call ``a::b<c>(...)``."""
-    index, name = 0, ""
-    template: list[CppToken] = []
-    while index < len(tokens):
-        token = tokens[index]
-        if token.kind == "name":
-            name, template = token.text, []
-        elif token.text == "<" and name:
-            end = angle_end(tokens, index)
-            if end is None:
-                return "", [], None
-            template = list(tokens[index + 1 : end - 1])
-            index = end
-            continue
-        elif token.text != "::":
-            break
-        index += 1
-    if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
-        return "", [], None
-    body, end = inside(tokens, index)
-    return (name, template, split(body)) if end == len(tokens) else ("", [], None)
-
-
 def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str | None:
     """The value of an expression that is a text; None where it is not known."""
     tokens = unwrapped(tokens)
@@ -118,10 +94,10 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     if all(token.kind in ("string", "raw") for token in tokens):
         return "".join(map(string_value, tokens))
     parts = split(tokens, "+")
-    name, _, arguments = call_of(tokens)
-    if len(parts) == 1 and name in _TRANSPARENT:
-        parts = arguments or parts
-    if len(parts) > 1 or parts is arguments:
+    call = whole_call(tokens)
+    if len(parts) == 1 and call.name in _TRANSPARENT and call.arguments:
+        return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
+    if len(parts) > 1:
         values = [text_of(part, lookup, steps + 1) for part in parts]
         return None if None in values else "".join(value for value in values if value is not None)
     if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
@@ -134,10 +110,10 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
 
 def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str | None, str | None]:
     """The schema in the first argument of ``m.def``, and its kind of alias analysis as in `ExtractedDefinition`."""
-    name, _, arguments = call_of(unwrapped(tokens))
-    if name == "schema" and arguments:
-        kinds = [_KINDS[token.text] for argument in arguments[1:2] for token in argument if token.text in _KINDS]
-        return text_of(arguments[0], lookup), kinds[0] if kinds else None
+    call = whole_call(unwrapped(tokens))
+    if call.name == "schema" and call.arguments:
+        kinds = [_KINDS[token.text] for argument in call.arguments[1:2] for token in argument if token.text in _KINDS]
+        return text_of(call.arguments[0], lookup), kinds[0] if kinds else None
     return text_of(tokens, lookup), None
 
 
@@ -198,8 +174,8 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
         return kernel_of(tokens[1:], lookup, steps + 1)
-    name, template, arguments = call_of(tokens)
-    if name == "dispatch" and arguments is not None and len(arguments) == 2:
+    name, template, arguments, _ = whole_call(tokens)
+    if name == "dispatch" and len(arguments) == 2:
         inner = kernel_of(arguments[1], lookup, steps + 1)
         return inner._replace(key=key_from(arguments[0], lookup))
     if name == "makeFallthrough":
@@ -215,7 +191,7 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
         return kernel_of(arguments[0], lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":
         value = lookup(tokens[0].text)
-        if value and (value[0].text == "&" or call_of(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
+        if value and (value[0].text == "&" or whole_call(unwrapped(value)).name in _WRAPPERS | _CASTS | {"dispatch"}):
             return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
@@ -230,7 +206,7 @@ def key_from(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str 
         value = lookup(tokens[-1].text)
         if value is not None:
             return key_from(unwrapped(value), lookup, steps + 1)
-    name, _, arguments = call_of(tokens)
+    name, _, arguments, _ = whole_call(tokens)
     if name in ("DispatchKey", "make_optional", "optional") and arguments:
         return key_from(arguments[0], lookup, steps + 1)
     return Unknown(spelled(tuple(tokens)))

@@ -247,35 +247,56 @@ def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
     return list(tokens[off : len(tokens) - off])
 
 
-class ChainCall(NamedTuple):
-    """A call ``.name<template>(arguments)``. tokens: all of it."""
+class Call(NamedTuple):
+    """A call ``a::name<template>(arguments)``, or ``.name<template>(arguments)`` of a chain. tokens: all of it."""
 
     name: str
-    template: list[CppToken]
-    arguments: list[list[CppToken]]
-    tokens: list[CppToken]
+    template: Sequence[CppToken]
+    arguments: Sequence[Sequence[CppToken]]
+    tokens: Sequence[CppToken]
 
 
-def chain_calls(tokens: Sequence[CppToken]) -> list[ChainCall] | None:
-    """The calls of ``.a(...).b<c>(...)``; None for something else."""
-    calls: list[ChainCall] = []
-    index = 0
+NO_CALL = Call("", (), (), ())
+
+
+def call_at(tokens: Sequence[CppToken], start: int = 0) -> Call:
+    """The call that begins at an index; `NO_CALL` for something else."""
+    index, name = start, ""
+    template: Sequence[CppToken] = ()
     while index < len(tokens):
-        start = index
-        if tokens[index].text not in (".", "->") or index + 1 == len(tokens):
-            return None
-        index += 1 + (tokens[index + 1].text == "template")
-        name = tokens[index].text
-        index += 1
-        template: list[CppToken] = []
-        if index < len(tokens) and tokens[index].text == "<":
+        token = tokens[index]
+        if token.kind == "name":
+            name, template = token.text, ()
+        elif token.text == "<" and name:
             end = angle_end(tokens, index)
             if end is None:
-                return None
-            template = list(tokens[index + 1 : end - 1])
+                return NO_CALL
+            template = tokens[index + 1 : end - 1]
             index = end
-        if index >= len(tokens) or tokens[index].text != "(":
+            continue
+        elif token.text != "::":
+            break
+        index += 1
+    if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
+        return NO_CALL
+    body, end = inside(tokens, index)
+    return Call(name, template, split(body), tokens[start:end])
+
+
+def whole_call(tokens: Sequence[CppToken]) -> Call:
+    """The call that all of an expression is; `NO_CALL` for something else."""
+    call = call_at(tokens)
+    return call if len(call.tokens) == len(tokens) else NO_CALL
+
+
+def chain_calls(tokens: Sequence[CppToken]) -> list[Call] | None:
+    """The calls of ``.a(...).b<c>(...)``; None for something else."""
+    calls: list[Call] = []
+    index = 0
+    while index < len(tokens):
+        call = call_at(tokens, index + 1)
+        if tokens[index].text not in (".", "->") or call is NO_CALL:
             return None
-        body, index = inside(tokens, index)
-        calls.append(ChainCall(name, template, split(body), list(tokens[start:index])))
+        calls.append(call._replace(tokens=[tokens[index], *call.tokens]))
+        index += 1 + len(call.tokens)
     return calls
