@@ -22,11 +22,8 @@ MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
 _Name = TypeVar("_Name", bound="str | Unknown | None")
-_KINDS = {
-    "TORCH_LIBRARY": LibraryKind.DEF,
-    "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
-    "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
-}
+_KINDS = {None: LibraryKind.DEF, "_FRAGMENT": LibraryKind.FRAGMENT, "_IMPL": LibraryKind.IMPL}
+_BLOCK = re.compile(r"_?(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?")
 _LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 """A macro that may stand for a block; ExecuTorch has its own registry."""
 
@@ -53,16 +50,15 @@ class UnitReader:
                 error.at = error.at or token.at
                 raise
         self.findings.report_left_out()
-        self.findings.account(self._unit.blocks)
         return self.findings
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
-        if text == "RegisterOperators" or text.startswith("@MAKE_"):
+        if text == "RegisterOperators" or text.startswith("MAKE_TORCH_LIBRARY"):
             if not self._in_function(token):
-                self._register_operators(token) if text[0] != "@" else self._library_object(token)
-        elif text.startswith("@"):
-            self._block(token)
+                self._register_operators(token) if text[0] == "R" else self._library_object(token)
+        elif block := _BLOCK.fullmatch(text):
+            self._block(token, _KINDS[block[1]])
         elif text in ("Library", "StableLibrary"):
             self._function(*_function_head(token))
         elif text == "template":
@@ -78,24 +74,25 @@ class UnitReader:
 
     # ---- blocks
 
-    def _block(self, token: CppToken) -> None:
+    def _block(self, token: CppToken, kind: LibraryKind) -> None:
         taken = self._bracketed([token])
         if taken is None:
             return self.findings.refuse([token], "the brackets of this block do not match", self._build)
-        arguments = split(taken[2:-1])
         self.findings.account([token])
-        kind = _KINDS[token.text[1:].removeprefix("STABLE_")]
-        if len(arguments) != 3 or not same_conditions(taken):
+        self._unit.used.add(token.text)
+        arguments = split(taken[2:-1])
+        named = arguments[:3] if kind is LibraryKind.IMPL else [*arguments[:1], [], *arguments[1:2]]
+        if len(named) < 3 or not same_conditions(taken):
             return self.findings.refuse(taken, "this block has no namespace, key and name", self._build)
-        namespace = self._known(block_namespace(arguments[0]))
-        key = self._known(block_key(arguments[1])) if arguments[1] else None
+        namespace = self._known(block_namespace(named[0]))
+        key = self._known(block_key(named[1])) if named[1] else None
         block = ExtractedBlock(kind, namespace, key, token.at, joined(token.when, self._build))
         opening = self._unit.next()
         body = self._bracketed([opening]) if opening is not None and opening.text == "{" else None
         if body is None:
             return self.findings.refuse(taken, "the braces of this block are missing or do not match", self._build)
         self.findings.add(block)
-        name = arguments[2][-1].text if arguments[2] else ""
+        name = named[2][-1].text if named[2] else ""
         reader = BodyReader(name, block, self.findings, self._unit, self._functions, self._signatures.infer)
         reader.read(body[1:-1], self._build)
         return None

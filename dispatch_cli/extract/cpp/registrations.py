@@ -56,9 +56,7 @@ class Findings:
     def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = (), bound: bool = False) -> None:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
         first = tokens[0]
-        text = spelled([token._replace(text=_shown(token)) for token in tokens[:80]])
-        if first.text.startswith("@"):  # the macro of a block, whose key can be empty here
-            text = text.replace(", , ", ", ", 1)
+        text = spelled(list(tokens[:80]))
         if len(text) > MAX_TEXT:
             text = text[: MAX_TEXT - 1] + "…"
         shown = " ".join(text.split())
@@ -70,7 +68,7 @@ class Findings:
         if self.in_functions:
             first, count = next(iter(self.in_functions.values())), len(self.in_functions)
             why = f"registrations in functions, such as tests, are left out: {count} functions from here on"
-            self.not_understood[NotUnderstood(first.at, _shown(first), why, first.when)] = None
+            self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
 
     def miss(self, macro: str, table: MacroTable) -> None:
         """Note a macro whose definition would decide more; none would where it has several."""
@@ -86,11 +84,6 @@ class Findings:
                 if token.use is not None:
                     source, offset = token.use
                     self.accounted.add((source.name, source.line(offset)))
-
-
-def _shown(token: CppToken) -> str:
-    """Its text, without the ``@`` of a macro that PyTorch's headers define."""
-    return token.text.removeprefix("@") if token.kind == "name" else token.text
 
 
 def same_conditions(tokens: Sequence[CppToken]) -> bool:
@@ -215,7 +208,7 @@ class Registrar:
         rest = arguments[1:]
         key: str | Unknown | None = None
         if len(rest) > 1 and (key_of(rest[0]) is not None or "RegisterOrVerify" not in spelled(tuple(rest[1]))):
-            key = key_from(rest[0], self._lookup)
+            key = key_from(rest[0])
             rest = rest[1:]
         kernel = kernel_of(rest[0], self._lookup)
         self._add_kernel(operator, kernel, key if key is not None else kernel.key, tokens[0].at, when)

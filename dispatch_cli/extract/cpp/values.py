@@ -177,7 +177,7 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     name, template, arguments, _ = whole_call(tokens)
     if name == "dispatch" and len(arguments) == 2:
         inner = kernel_of(arguments[1], lookup, steps + 1)
-        return inner._replace(key=key_from(arguments[0], lookup))
+        return inner._replace(key=key_from(arguments[0]))
     if name == "makeFallthrough":
         return KernelArgument("fallthrough", fallthrough=True)
     if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor"):
@@ -197,16 +197,9 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     return KernelArgument(text, function_tokens=tuple(tokens))
 
 
-def key_from(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str | Unknown:
+def key_from(tokens: Sequence[CppToken]) -> str | Unknown:
     """The key that an expression stands for."""
-    key = key_of(tokens)
-    if key is not None:
-        return key
-    if steps < MAX_WRAPPINGS and len(tokens) and tokens[-1].kind == "name":
-        value = lookup(tokens[-1].text)
-        if value is not None:
-            return key_from(unwrapped(value), lookup, steps + 1)
-    name, _, arguments, _ = whole_call(tokens)
-    if name in ("DispatchKey", "make_optional", "optional") and arguments:
-        return key_from(arguments[0], lookup, steps + 1)
-    return Unknown(spelled(tuple(tokens)))
+    call = whole_call(tokens)
+    if call.name in ("DispatchKey", "make_optional", "optional") and call.arguments:
+        return key_from(call.arguments[0])
+    return key_of(tokens) or Unknown(spelled(tuple(tokens)))

@@ -156,22 +156,16 @@ KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(device, function, name, outer, inner, poli
 AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(_) \
     _(at::norm, "norm.Scalar", , , fp32_append_dtype) _(at::norm, "norm.ScalarOpt_dim", , , fp32_append_dtype)
 """
-_BLOCKS = """
-TORCH_LIBRARY(ns, m) @TORCH_LIBRARY(ns, , m)
-TORCH_LIBRARY_FRAGMENT(ns, m) @TORCH_LIBRARY_FRAGMENT(ns, , m)
-TORCH_LIBRARY_IMPL(ns, k, m) @TORCH_LIBRARY_IMPL(ns, k, m)
-_TORCH_LIBRARY_FRAGMENT(ns, m, uid) @TORCH_LIBRARY_FRAGMENT(ns, , m)
-_TORCH_LIBRARY_IMPL(ns, k, m, uid) @TORCH_LIBRARY_IMPL(ns, k, m)
-STABLE_TORCH_LIBRARY(ns, m) @STABLE_TORCH_LIBRARY(ns, , m)
-STABLE_TORCH_LIBRARY_FRAGMENT(ns, m) @STABLE_TORCH_LIBRARY_FRAGMENT(ns, , m)
-STABLE_TORCH_LIBRARY_IMPL(ns, k, m) @STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
-_STABLE_TORCH_LIBRARY_FRAGMENT(ns, m, uid) @STABLE_TORCH_LIBRARY_FRAGMENT(ns, , m)
-_STABLE_TORCH_LIBRARY_IMPL(ns, k, m, uid) @STABLE_TORCH_LIBRARY_IMPL(ns, k, m)
-MAKE_TORCH_LIBRARY(ns) @MAKE_TORCH_LIBRARY(ns, )
-MAKE_TORCH_LIBRARY_IMPL(ns, k) @MAKE_TORCH_LIBRARY_IMPL(ns, k)
-"""
-_KEPT = frozenset({"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN", "TORCH_BOX", "ATEN_FN", "ATEN_FN2"})
-"""Macros that stay as they are: what they stand for is known."""
+RESERVED = frozenset(
+    {
+        f"{prefix}TORCH_LIBRARY{kind}"
+        for prefix in ("", "_", "STABLE_", "_STABLE_")
+        for kind in ("", "_FRAGMENT", "_IMPL")
+    }
+    | {"MAKE_TORCH_LIBRARY", "MAKE_TORCH_LIBRARY_IMPL"}
+    | {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN", "TORCH_BOX", "ATEN_FN", "ATEN_FN2"}
+)
+"""PyTorch's own macros that stay as they are, whatever the sources define: what they stand for is known."""
 
 
 def known_macros() -> Iterator[str]:
@@ -198,8 +192,5 @@ def _read(lines: Iterable[str]) -> dict[str, Macro]:
     return macros
 
 
-_BLOCK_MACROS = _read(_BLOCKS.strip().splitlines())
-KNOWN: dict[str, Macro] = {**_read(known_macros()), **_BLOCK_MACROS}
+KNOWN: dict[str, Macro] = _read(known_macros())
 """Replacements of macros that the sources do not define."""
-RESERVED = frozenset(_BLOCK_MACROS) | _KEPT
-"""Macros that a definition in the sources does not change: PyTorch's own."""

@@ -12,7 +12,7 @@ from functools import partial
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, joined, known, opposite
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
-from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED, substituted
+from dispatch_cli.extract.cpp.preprocessor.macros import substituted
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directive, Macro, SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
@@ -43,7 +43,7 @@ class TranslationUnit:
     """The tokens of *main*.
 
     skipping: what follows is left out, up to the next text that can begin a registration. reached: where in *main* the
-    reading is. blocks: the tokens that begin a registration block. used: the names of all macros that were replaced.
+    reading is. used: the names of all macros that were replaced.
     """
 
     def __init__(self, project: CppProject, main: str) -> None:
@@ -52,7 +52,6 @@ class TranslationUnit:
         self.reached = 0
         self.included: set[str] = set()
         self.used: set[str] = set()
-        self.blocks: list[CppToken] = []
         self.work = project.sources.work
         extension_name = partial(project.extension_names.of_cpp_file, main)
         self.table = MacroTable(project.sources.settings(main), extension_name)
@@ -199,8 +198,6 @@ class TranslationUnit:
             if replacement is None:
                 yield token
                 continue
-            if token.text in RESERVED:
-                self.blocks.append(token)
             pending += reversed(replacement)
 
     def _replacement(
