@@ -67,7 +67,7 @@ class Findings:
         """Note the number of functions that register, once for all."""
         if self.in_functions:
             first, count = next(iter(self.in_functions.values())), len(self.in_functions)
-            why = f"registrations in functions, such as tests, are left out: {count} functions from here on"
+            why = f"functions that register, such as tests, are left out: {count} from here on"
             self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
 
     def miss(self, macro: str, table: MacroTable) -> None:
@@ -174,7 +174,7 @@ class Registrar:
         value = self._lookup(name)
         if value:
             return value[0].text != "[" and kernel_of(argument, self._lookup).function == name
-        return value is not None or name in self._table.ambiguous or name in argument[0].source.tags
+        return value is not None or name in self._table.ambiguous or "tag" in name.lower()
 
     def define(
         self,

@@ -12,9 +12,19 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import (
     combined,
     decide,
     joined,
+    narrowed,
     opposite,
 )
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, inside, partners, spelled, split, weight
+from dispatch_cli.extract.cpp.preprocessor.tokens import (
+    NO_CALL,
+    CppToken,
+    inside,
+    partners,
+    spelled,
+    split,
+    weight,
+    whole_call,
+)
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
 from dispatch_cli.extract.cpp.values import elements_of
@@ -158,46 +168,43 @@ class BodyReader:
         while index < len(tokens):
             self._unit.work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
             try:
-                index, left, ends = self._statement(tokens, index, pairs, when, depth)
+                index, left = self._statement(tokens, index, pairs, when, depth)
             except OverWork as error:
                 error.at = error.at or tokens[index].at
                 raise
-            if ends:
+            if left is None:
                 return True
             when = left
         return False
 
     def _statement(
         self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When, bool]:
-        """Read one statement. Returns the start of the next, the conditions there, and true if it is never reached."""
+    ) -> tuple[int, When | None]:
+        """Read one statement. Returns the start of the next, and the conditions there, None if it is never reached."""
         token = tokens[index]
         text = token.text
         if text == ";":
-            return index + 1, when, False
+            return index + 1, when
         if text == "{" and token.kind == "mark":
-            end = pairs[index]
-            ended = self.read(tokens[index + 1 : end], when, depth + 1)
-            return end + 1, when, ended
+            ended = self.read(tokens[index + 1 : pairs[index]], when, depth + 1)
+            return pairs[index] + 1, None if ended else when
         if text in _HEADED:
             return self._headed(tokens, index, pairs, when, depth)
+        end = end_of(tokens, index, pairs)
         if text == "return":
-            end = end_of(tokens, index, pairs)
             self._simple(tokens[index + 1 : end], when, depth)
             own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
-            rest = opposite(combined(own, And))
-            return end + 1, when if isinstance(rest, bool) else joined(when, [rest]), not own
-        end = end_of(tokens, index, pairs)
+            return end + 1, narrowed(when, opposite(combined(own, And)))
         behind = pairs.get(index + 1, end) + 1
         if text.isupper() and behind < end and tokens[behind].kind == "name":  # a macro without a ``;``
             self._simple(tokens[index:behind], when, depth)
-            return behind, when, False
+            return behind, when
         self._simple(tokens[index:end], when, depth)
-        return end + 1, when, False
+        return end + 1, when
 
     def _headed(
         self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When, bool]:
+    ) -> tuple[int, When | None]:
         """A condition or a loop."""
         kind = tokens[index].text
         end = whole(tokens, index, pairs)
@@ -211,11 +218,11 @@ class BodyReader:
             return self._if(tokens, opening, pairs, when, depth)
         elif self._mentions(statement) and not (kind == "for" and self._for(tokens[:end], opening, pairs, when, depth)):
             self._refuse(statement, f"the registrations in this '{kind}' are not followed", when)
-        return end, when, False
+        return end, when
 
     def _if(
         self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When, bool]:
+    ) -> tuple[int, When | None]:
         decision = decide(tokens[opening + 1 : pairs[opening]], self._local)
         first = pairs[opening] + 1
         behind = whole(tokens, first, pairs)
@@ -226,15 +233,15 @@ class BodyReader:
             no = self._branch(tokens[behind + 1 : end], when, opposite(decision), depth)
             behind = end
         if yes == no:
-            return behind, when, yes
-        rest = opposite(decision) if yes else decision
-        return behind, when if isinstance(rest, bool) else joined(when, [rest]), rest is False
+            return behind, None if yes else when
+        return behind, narrowed(when, opposite(decision) if yes else decision)
 
     def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> bool:
-        if decision is False or not tokens:
+        inner = narrowed(when, decision)
+        if inner is None:
             self._findings.account(tokens)
             return False
-        return self.read(tokens, when if decision is True else joined(when, [decision]), depth + 1)
+        return self.read(tokens, inner, depth + 1)
 
     def _for(self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int) -> bool:
         """A loop over a list that is written down. Returns false for another one."""
@@ -315,16 +322,10 @@ class BodyReader:
 
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """A call of a function that takes the library."""
-        index, name = 0, ""
-        while index < len(tokens) and (tokens[index].kind == "name" or tokens[index].text == "::"):
-            name = tokens[index].text if tokens[index].kind == "name" else name
-            index += 1
-        if index == len(tokens) or tokens[index].text != "(" or tokens[0].text in _TYPES:
+        call = whole_call(tokens)
+        if call is NO_CALL or call.template or tokens[-1].text != ")" or tokens[0].text in _TYPES:
             return False
-        inner, end = inside(tokens, index)
-        if end != len(tokens):
-            return False
-        arguments = split(inner)
+        name, arguments = call.name, call.arguments
         function = self._functions.get(name)
         if function is None:
             self._functions.asked = True

@@ -29,12 +29,18 @@ def test_a_long_chain_of_macros_takes_linear_time(tmp_path: Path) -> None:
     assert time.process_time() - start < 3
 
 
-INCLUDE = "#include <ATen/autocast_mode.h>\n"
+INCLUDES = "#include <ATen/autocast_mode.h>\n#include <ATen/functorch/BatchRulesHelper.h>\n"
 MACROS = """
 TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
   KERNEL_CPU(softmax, int, fp32)
   KERNEL_PRIVATEUSEONE(relu, lower_precision_fp)
   KERNEL_DIFFERENT_REDISPATCH_SIGNATURE_CUDA(ADD_NS(norm), "norm.Scalar", S(T), S(T), fp32_append_dtype)
+}
+TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
+  VMAP_SUPPORT(add, SINGLE_ARG(f<int, 2>));
+  VMAP_SUPPORT2(add, Tensor, g);
+  OP_DECOMPOSE(foo);
+  OP_DECOMPOSE2(foo, bar);
 }
 """
 LISTS = """
@@ -69,6 +75,6 @@ def test_they_register_what_the_headers_say(tmp_path: Path, text: str) -> None:
     if text is LISTS and "'2.13." not in (packages / "torch/version.py").read_text(encoding="utf-8"):
         pytest.skip("the lists are those of PyTorch 2.13")
     include = str(packages / "torch" / "include")
-    assert operators(tmp_path / "a.cpp", INCLUDE + text, ()) == operators(
-        tmp_path / "a.cpp", INCLUDE + text, (include,)
+    assert operators(tmp_path / "a.cpp", INCLUDES + text, ()) == operators(
+        tmp_path / "a.cpp", INCLUDES + text, (include,)
     )

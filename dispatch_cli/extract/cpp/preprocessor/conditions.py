@@ -62,9 +62,11 @@ def joined(when: When, more: Sequence[Condition]) -> When:
     return tuple(dict.fromkeys((*when, *(part for condition in more for part in parts_of(condition)))))
 
 
-def excludes(when: When, other: When) -> bool:
-    """True if they cannot both hold, as far as single atoms and equal conditions tell."""
-    return any(known(condition, when) is False or negated(condition) in when for condition in other)
+def narrowed(when: When, decision: Decision) -> When | None:
+    """The conditions where a decision holds as well; None for never."""
+    if isinstance(decision, bool):
+        return when if decision else None
+    return joined(when, [decision])
 
 
 def combined(parts: Sequence[Decision], kind: type[And] | type[Or]) -> Decision:

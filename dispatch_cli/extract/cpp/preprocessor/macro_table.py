@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, excludes, known, unknown_macro
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, known, unknown_macro
 from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, defined_as
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, tokens_of
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
@@ -30,7 +30,6 @@ class MacroTable:
     def __init__(self, settings: ReadSettings, extension_name: Callable[[], str]) -> None:
         self._extension_name = extension_name
         self.ambiguous: set[str] = set()
-        self._counted = 0
         self._macros: dict[str, tuple[Macro, ...]] = dict.fromkeys((*_UNDEFINED, *settings.undefines), ())
         for name, value in (*_FIXED.items(), *settings.defines):
             self.define(defined_as(name, value))
@@ -39,21 +38,15 @@ class MacroTable:
         """Macro that replaces *name* where *when* holds."""
         if name in RESERVED:
             return None
-        if name == "__COUNTER__":
-            self._counted += 1
-            return defined_as(name, str(self._counted))
         definitions = self._macros.get(name)
         if definitions is None and name == EXTENSION_NAME:
             return defined_as(name, self._extension_name())
         if definitions is None:
             return KNOWN.get(name)
-        if len(definitions) < 2:
-            return definitions[0] if definitions else None
-        possible = [macro for macro in definitions if not excludes(when, macro.when)]
-        if not possible:
-            return KNOWN.get(name)
-        last = possible[-1]
-        if all(condition in when for condition in last.when) or all(last.same(other) for other in possible):
+        last = definitions[-1] if definitions else None
+        if last is None or all(condition in when for condition in last.when):
+            return last
+        if all(last.same(other) for other in definitions):
             return last
         self.ambiguous.add(name)
         return None

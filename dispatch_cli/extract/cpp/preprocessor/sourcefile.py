@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,7 +24,6 @@ _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _BRACE = re.compile(r"[{}]")
 _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
-_TAGS = re.compile(r"\bTag\b[^;(){}=:]{0,60}?\b([A-Za-z_]\w*)\s*[;,){\[=]")
 MAX_HEADER = 2000
 """Characters of the head of a function."""
 
@@ -185,11 +184,6 @@ class SourceFile:
         for match in _CALL.finditer(self.blanked):
             calls.setdefault(match[1], []).append(match.span())
         return calls
-
-    @cached_property
-    def tags(self) -> Set[str]:
-        """The names of variables that are tags."""
-        return set(_TAGS.findall(self.blanked))
 
     def function_end(self, offset: int) -> int | None:
         """The end of the function in whose body a place is; None outside of functions."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, joined, known, opposite
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, decide, known, narrowed, opposite
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
 from dispatch_cli.extract.cpp.preprocessor.macros import substituted
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
@@ -18,7 +18,7 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import ENDS, IFS, Directiv
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
 from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.conditions.condition import Atom, negated
+from dispatch_cli.model.conditions.condition import Atom
 from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
@@ -151,13 +151,11 @@ class TranslationUnit:
         if directive.kind == "endif":
             self._when = outside
             return
-        decision = rest is not None and self._decision(directive, rest)
-        if rest is None or isinstance(decision, bool):
-            self._when = rest if decision else None
-            rest = None if decision else rest
-        else:
-            self.work.spend(UNDECIDED + len(rest))
-            self._when, rest = joined(rest, [decision]), joined(rest, [negated(decision)])
+        self._when = None
+        if rest is not None:
+            decision = self._decision(directive, rest)
+            self.work.spend(0 if isinstance(decision, bool) else UNDECIDED + len(rest))
+            self._when, rest = narrowed(rest, decision), narrowed(rest, opposite(decision))
         self._branches.append((outside, rest))
 
     def _decision(self, directive: Directive, when: When) -> Decision:
