@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.help import Command
+from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import SourceOptions, load_state, may_have_settings, source_options, warn_of_overrides
 from dispatch_cli.cli.source_reading import source_arguments
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dispatch_cli.answers.findings.checked import CheckSetup
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.engine.state import State
 
 HOW_TO_GET = "pip install 'dispatch-cli[explore]'"
@@ -27,7 +29,13 @@ _STREAMS = {"input": "the keys come from it", "output": "the screen is on it", "
 
 @click.command("explore", cls=Command)
 @partial(source_options, what_if=False)
-def command(source: SourceOptions) -> None:
+@click.option(
+    "--trace",
+    metavar="RECORDING",
+    shell_complete=completion("files"),
+    help="Also show the calls of a recorded program, over the state of its PyTorch; see `dispatch-cli trace --help`.",
+)
+def command(source: SourceOptions, trace: str | None) -> None:
     """Explore a state in the terminal: operators, tables, calls, findings, and what would change.
 
     Every view shows the command line that prints the same. Press ? for the keys, and q to leave.
@@ -35,7 +43,8 @@ def command(source: SourceOptions) -> None:
     The colours are those of the variable TEXTUAL_THEME, such as textual-light; ansi-dark and ansi-light have the
     terminal's own.
 
-    Without FILE and --base, the newest embedded PyTorch state is explored.
+    Without FILE and --base, the newest embedded PyTorch state is explored. With --trace, it is the state of the
+    recorded program, and there is a view of its calls.
     """
     _refuse_without_terminal(source)
     app = _application()
@@ -43,7 +52,11 @@ def command(source: SourceOptions) -> None:
     if named and named not in app.THEMES:
         raise click.UsageError(f"TEXTUAL_THEME is {named!r}, which is none of {', '.join(app.THEMES)}.")
     arguments = source_arguments()
-    if not source.files and not source.bases:
+    view = None
+    if trace is not None:
+        source, view = with_recording(source, trace)
+        arguments = (*arguments, "--base", *source.bases)
+    elif not source.files and not source.bases:
         from dispatch_cli import bases
 
         base = bases.newest_for(source.universe)
@@ -52,10 +65,20 @@ def command(source: SourceOptions) -> None:
 
     state = load_state(source)
     warn_of_overrides(state)
-    session = Session(state, arguments, partial(_read_again, source) if source.files else None)
+    session = Session(state, arguments, partial(_read_again, source) if source.files else None, view)
     if may_have_settings():
         session.checks = check_setup(source)
     raise click.exceptions.Exit(app.run(session))
+
+
+def with_recording(source: SourceOptions, file: str) -> tuple[SourceOptions, TraceView]:
+    """Source options that load the recording of a program, and the recording. Errors: InputError, UsageError."""
+    if source.bases or source.keys or source.universe:
+        raise click.UsageError("--trace has a state of its own: it goes without --base, --universe and -k.")
+    from dispatch_cli.answers.trace.command_run import trace_view
+
+    view = trace_view(file)
+    return source._replace(bases=(view.known.base if view.known.is_base else file,)), view
 
 
 def _read_again(source: SourceOptions) -> tuple[State, CheckSetup | None]:

@@ -32,7 +32,7 @@ from dispatch_cli.explore.files import WatchedFiles
 from dispatch_cli.explore.operators.catalogue import Catalogue, Marked, spot_of
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.operators.pane import Operators
-from dispatch_cli.explore.panes import PANES, SUPPORT
+from dispatch_cli.explore.panes import PANES, SUPPORT, TRACE
 from dispatch_cli.explore.session import CannotRead, PaneAnswer, Session, Spot
 from dispatch_cli.explore.views.bars import CommandBar, Crumb, KeyBar, Tabs, command_line
 from dispatch_cli.explore.views.pane import Pane
@@ -101,13 +101,16 @@ class ExploreApp(App[None]):
     ]
 
     def __init__(self, session: Session, front: str = PANES[0].id) -> None:
-        """front: the view that is shown first."""
+        """front: the view that is shown first, if there is no recording."""
         super().__init__()
         self.session = session
         self.operators = Operators(session, id="operators")
+        if session.trace is not None:
+            front = TRACE.id
+            self.bind(TRACE.key, f"pane('{TRACE.id}')", description=TRACE.title, show=False)
         first = self.operators.list.entry
         spot = spot_of(first) if first is not None else Spot()
-        self.visits = Visits(VisitedPlace(spot, front))
+        self.visits = Visits(VisitedPlace(spot, front, listed=session.trace is None))
         self.stage = PaneStage(session, front, spot, id="stage")
         self.files = WatchedFiles()
         self.tabs, self.crumb = Tabs([*self.stage.entries.values()]), Crumb()
@@ -184,6 +187,8 @@ class ExploreApp(App[None]):
                     asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
     def on_mount(self) -> None:
+        if not self.visits.here.listed:
+            self.call_after_refresh(self.stage.focus_on, self.stage.front)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))  # after ctrl+z and fg
         self.show_command()
         self.call_after_refresh(lambda: self.files.read(self.session.files_read))
@@ -426,7 +431,7 @@ class ExploreApp(App[None]):
         from dispatch_cli.explore.help import help_blocks
         from dispatch_cli.explore.views.screens import DocumentScreen
 
-        blocks = help_blocks(self, self.stage.front_view)
+        blocks = help_blocks(self, self.stage.front_view, self.session.trace is not None)
         self.push_screen(DocumentScreen("Help: esc closes", blocks))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:

@@ -8,10 +8,10 @@ from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from dispatch_cli.explore.operators.catalogue import OWN
+from dispatch_cli.explore.operators.catalogue import CALLED, OWN
 from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.operators.pane import Operators
-from dispatch_cli.explore.panes import PANES
+from dispatch_cli.explore.panes import PANES, panes_of
 from dispatch_cli.explore.session import TRIED
 from dispatch_cli.explore.views.lines_view import MARK
 from dispatch_cli.explore.views.pane import Pane
@@ -35,6 +35,7 @@ _MARKS = (
     ("…name", "the name is cut: the command line has it whole"),
 )
 _EVERYWHERE = ((MARK[0].strip(), "the cursor: what the keys are about"),)
+_OF_TRACE = ((f"{CALLED}12", "how often the recorded program called the operator"),)
 _MOUSE = (
     ("click", "Choose; twice, open. A view's name, a mark above the list and a key below can be clicked"),
     ("drag", "Select text, such as the command line; ctrl+c copies it"),
@@ -43,25 +44,25 @@ HelpSection = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-def help_blocks(app: App[None], pane: Pane | None) -> Iterator[Block]:
-    """The keys of the application, the list and the view in front."""
-    for title, rows in _sections(app, pane):
+def help_blocks(app: App[None], pane: Pane | None, has_trace: bool = False) -> Iterator[Block]:
+    """The keys of the application, the list and the view in front. has_trace: a recording of a program is shown."""
+    for title, rows in _sections(app, pane, has_trace):
         yield Paragraph(title, kind=ParagraphKind.SECTION)
         yield Facts([Fact(keys, text) for keys, text in rows], indent=2)
         yield Gap()
 
 
-def _sections(app: App[None], pane: Pane | None) -> Iterator[HelpSection]:
+def _sections(app: App[None], pane: Pane | None, has_trace: bool) -> Iterator[HelpSection]:
     if pane is not None:
         keys = dict.fromkeys(row for node in (pane, *pane.query("*")) for row in key_rows(app, type(node)))
         yield f"Keys in the view “{pane.TITLE}”", (*keys,)
         yield f"Marks in the view “{pane.TITLE}”", (*pane.MARKS, *_EVERYWHERE)
     titles = {entry.title for entry in PANES}
     yield "Keys everywhere", (*(row for row in key_rows(app, type(app)) if row[1] not in titles), *_OF_TEXTUAL)
-    yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in PANES)
+    yield "Keys of the views", tuple((entry.key, f"View: {entry.title}") for entry in panes_of(has_trace))
     of_list = (row for row in key_rows(app, Operators) if row[0] == "f")  # its others are for the input
     yield "Keys in the list of operators", (*key_rows(app, OperatorList), *of_list)
-    yield "Marks in the list of operators", _MARKS
+    yield "Marks in the list of operators", (*_MARKS, *(_OF_TRACE if has_trace else ()))
     yield "Mouse", _MOUSE
 
 

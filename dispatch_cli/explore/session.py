@@ -13,6 +13,7 @@ from dispatch_cli.model.names import OperatorName
 if TYPE_CHECKING:
     from dispatch_cli.answers.findings.checked import CheckSetup
     from dispatch_cli.answers.findings.report import FindingsReport
+    from dispatch_cli.answers.trace.view import TraceView
     from dispatch_cli.model.changes.change import Change
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.whatif.findings import Shared
@@ -61,12 +62,15 @@ class Session:
     """A state that is explored.
 
     source: the arguments that load it, as they were given: files, ``--base``, and the other options of the source.
-    read: loads it once more; None where it is of no file. whatif: the changes that are tried out on it. asked: calls
-    that the view of calls is to show.
+    read: loads it once more; None where it is of no file. trace: the recording of a program that is shown beside it.
+    whatif: the changes that are tried out on it. asked: calls that the view of calls is to show.
     """
 
-    def __init__(self, state: State, source: tuple[str, ...], read: ReadFiles | None = None) -> None:
+    def __init__(
+        self, state: State, source: tuple[str, ...], read: ReadFiles | None = None, trace: TraceView | None = None
+    ) -> None:
         self.original = state
+        self.trace = trace
         self.source = source
         self.asked: dict[Spot, Any] = {}
         self._read = read

@@ -47,6 +47,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural, short_kernel
+from dispatch_cli.trace.recording import PythonPlace
 
 INDENT = 2
 """Blanks before a call for each call that it is inside of."""
@@ -62,12 +63,13 @@ def thread_title(thread: TraceThread) -> str:
 class ShownLine(NamedTuple):
     """A line of a table: a row, or the lines of Python that the rows below it are from.
 
-    indent: in blanks.
+    indent: in blanks. place: the line of Python that the heading, or the row, is about.
     """
 
     row: TraceRow | None
     heading: str
     indent: int
+    place: PythonPlace | None = None
 
 
 def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[ShownLine]:
@@ -89,10 +91,10 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
             place, forward = headings
             if place and (before is None or place != before[0] or not forward):
                 room = INDENT
-                yield ShownLine(None, place, INDENT * row.level)
+                yield ShownLine(None, place, INDENT * row.level, place=row.place)
             if forward:
-                yield ShownLine(None, forward, INDENT * row.level + room)
-        yield ShownLine(row, "", INDENT * row.level + room)
+                yield ShownLine(None, forward, INDENT * row.level + room, place=row.forward_place)
+        yield ShownLine(row, "", INDENT * row.level + room, row.place)
 
 
 def _columns() -> list[Column[ShownLine]]:

@@ -14,6 +14,8 @@ from dispatch_cli.model.names import OperatorName, Severity
 
 OWN = "+"
 """The mark of operators that the files change."""
+CALLED = "\N{MULTIPLICATION SIGN}"
+"""The mark of operators that the recorded program called, before the number of calls."""
 SEVERITIES = {Severity.ERROR: "E", Severity.WARNING: "W", Severity.INFO: "i"}
 """The marks of findings, behind their number."""
 FindingCounts = Mapping[str, Mapping[Severity, int]]
@@ -32,14 +34,18 @@ class Marked(Enum):
     OWN = "files"
     TRIED = "what if"
     FINDINGS = "findings"
+    CALLED = "trace"
 
 
 class Catalogue:
     """All operators of a state, those of its files first.
 
     own: those that the files say something of. tried: those that a change on trial changed. findings: those of
-    each, counted by severity; None as long as the checks have not run.
+    each, counted by severity; None as long as the checks have not run. called: how often the recorded program called
+    each; None where there is no recording.
     """
+
+    called: Mapping[str, int] | None = None
 
     def __init__(self, state: State) -> None:
         self.own = own_names(state)
@@ -60,15 +66,20 @@ class Catalogue:
             return self.own
         if marked is Marked.TRIED:
             return self.tried
+        if marked is Marked.CALLED:
+            return frozenset(self.called or ())
         return frozenset(self.findings or ()) if marked is Marked.FINDINGS else None
 
     @property
     def marks(self) -> tuple[Marked, ...]:
         """The marks that there can be: without a base, no operator differs from others by being of the files."""
-        return tuple(mark for mark in Marked if mark is not Marked.OWN or self._has_others)
+        has = {Marked.OWN: self._has_others, Marked.CALLED: self.called is not None}
+        return tuple(mark for mark in Marked if has.get(mark, True))
 
-    def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity]]:
-        """Counts behind a name: of the operator's findings of each severity."""
+    def counts(self, entry: ListedOperator) -> Iterator[tuple[str, Severity | None]]:
+        """Counts behind a name: of the operator's calls, and of its findings of each severity."""
+        if calls := (self.called or {}).get(entry.name):
+            yield f" {CALLED}{calls:,}", None
         by_severity = (self.findings or {}).get(entry.name, {})
         for severity, sign in SEVERITIES.items():
             if by_severity.get(severity):

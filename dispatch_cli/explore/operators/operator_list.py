@@ -34,12 +34,13 @@ class OperatorList(LinesView):
         Binding("right,l", "open", "Open", tooltip="Open the operator in the view beside", show=False),
     ]
 
-    def __init__(self, catalogue: Catalogue, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, catalogue: Catalogue, marked: Marked, *, id: str | None = None) -> None:  # noqa: A002
+        """marked: of the operators that are listed first."""
         super().__init__(id=id)
         self.catalogue = catalogue
         self.query_text = ""
-        self.marked = Marked.ALL
-        self.listed: Sequence[int] = catalogue.find("")
+        self.marked = marked
+        self.listed: Sequence[int] = catalogue.find("", marked)
         self.near = ""  # what comes first where the query finds nothing good, in a few words
 
     @property
@@ -98,7 +99,10 @@ class OperatorList(LinesView):
         entry = self.item(number)
         own, tried = entry.name in self.catalogue.own, entry.name in self.catalogue.tried
         marks = [Run(OWN if own else " ", Tone.KERNEL), Run(f"{TRIED if tried else ' '} ", Tone.WARN)]
-        counts = [Run(text, _TONES[severity]) for text, severity in self.catalogue.counts(entry)]
+        counts = [
+            Run(text, Tone.DIM if severity is None else _TONES[severity])
+            for text, severity in self.catalogue.counts(entry)
+        ]
         name = [*self._name_runs(entry, max(4, self._width - _MARKS - line_width(counts)))]
         blanks = self._width - _MARKS - line_width(name) - line_width(counts)
         return [*marks, *name, Run(" " * max(0, blanks)), *counts]

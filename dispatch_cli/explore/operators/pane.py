@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from dispatch_cli.explore.background import Background
 from dispatch_cli.explore.operators.catalogue import (
+    CALLED,
     OWN,
     Catalogue,
     FindingCounts,
@@ -23,7 +24,7 @@ from dispatch_cli.explore.operators.operator_list import OperatorList
 from dispatch_cli.explore.session import TRIED, Session
 from dispatch_cli.explore.views.bars import LinkLine
 
-_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FINDINGS: "!"}
+_SIGNS = {Marked.ALL: "all ", Marked.OWN: OWN, Marked.TRIED: TRIED, Marked.FINDINGS: "!", Marked.CALLED: CALLED}
 _CHECKED_AFTER = 1.5
 """Seconds after the start at which the checks begin."""
 
@@ -76,17 +77,27 @@ class Operators(Vertical):
     ) -> None:
         super().__init__(id=id)
         self.session = session
-        self.catalogue = Catalogue(session.original)
+        self.catalogue = self._catalogue()
         self._work = Background(self)
         self.input = Input(placeholder="/ operator", compact=True, select_on_focus=True, max_length=MAX_QUERY)
         self.input.cursor_blink = False
         self.filters = Filters()
-        self.list = OperatorList(self.catalogue, id="operator-list")
+        marked = Marked.ALL if session.trace is None else Marked.CALLED
+        self.list = OperatorList(self.catalogue, marked, id="operator-list")
         self._checking = True
+
+    def _catalogue(self) -> Catalogue:
+        """The operators as they are now."""
+        catalogue = Catalogue(self.session.original)
+        if self.session.trace is not None:
+            from dispatch_cli.explore.panes.trace import called_operators
+
+            catalogue.called = called_operators(self.session.trace)
+        return catalogue
 
     def read_again(self) -> None:
         """The session has another original state; the checks run anew, and until then findings are marked as before."""
-        findings, self.catalogue = self.catalogue.findings, Catalogue(self.session.original)
+        findings, self.catalogue = self.catalogue.findings, self._catalogue()
         self.catalogue.findings = findings
         self.list.renew(self.catalogue)
         self.marks_changed()

@@ -27,3 +27,10 @@ PANES = (
     PaneEntry("history", "History", "9"),
     SUPPORT,
 )
+TRACE = PaneEntry("trace", "Trace", "0")
+"""View that is only there if a recording is given."""
+
+
+def panes_of(has_trace: bool) -> tuple[PaneEntry, ...]:
+    """The views that there are. has_trace: a recording is given."""
+    return (*PANES, TRACE) if has_trace else PANES

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
 
-from dispatch_cli.explore.panes import PANES, PaneEntry
+from dispatch_cli.explore.panes import PaneEntry, panes_of
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.explore.views.pane import Pane
 
@@ -42,7 +42,7 @@ class PaneStage(Horizontal):
         """front, spot: the view and the place to begin with, which are in the first frame."""
         super().__init__(id=id)
         self.session = session
-        self.entries = {entry.id: entry for entry in PANES}
+        self.entries = {entry.id: entry for entry in panes_of(session.trace is not None)}
         self.views: dict[str, Pane] = {}
         self.front = front
         self.shown: tuple[str, ...] = ()
