@@ -72,7 +72,7 @@ class LoadedTogether:
 
     So are two that the user names, two sources that ``setup.py`` lists for one extension, two modules that a third one
     imports, or that import each other, and a module and a source of an extension that the module, or one that loads it,
-    imports. Where ``setup.py`` does not list the sources of its only extension, any C++ file in its folder may be one.
+    imports. Where ``setup.py`` does not list the sources of its only extension, any C++ file below it may be one.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -139,22 +139,22 @@ class LoadedTogether:
     @cached_property
     def _extensions(self) -> list[_Extension]:
         """The extensions of each ``setup.py``."""
+        scripts = [file for file in sorted(self._python) if os.path.basename(file) == "setup.py"]  # noqa: PTH119
+        below: dict[str, set[str]] = {paths.absolute(paths.folder_of(script)): set() for script in scripts}
+        for file in self._sources.headers if scripts else ():
+            nearest = next((folder for folder in paths.above(paths.folder_of(file)) if folder in below), None)
+            below.get(nearest or "", set()).add(file)
         extensions: list[_Extension] = []
-        for script in sorted(self._python):
-            if os.path.basename(script) != "setup.py":  # noqa: PTH119
-                continue
+        for script in scripts:
             folder = paths.folder_of(script)
-            here = paths.absolute(folder)
             calls = [*_EXTENSION.finditer(_COMMENT.sub("", self._text_of(script)))]
-            names = {call[1] for call in calls}
-            for call in calls:
-                listed = call[2] is not None
-                if listed:
-                    files = {paths.normal(paths.join(folder, name)) for name in _LITERAL.findall(call[2])}
+            is_only = len({call[1] for call in calls}) == 1
+            for name, listed in (call.groups() for call in calls):
+                if listed is None:
+                    files = below[paths.absolute(folder)] if is_only else set()
                 else:
-                    below = self._sources.headers if len(names) == 1 else ()
-                    files = {file for file in below if here in paths.above(paths.folder_of(file))}
-                extensions.append(_Extension(call[1], frozenset(files), listed))
+                    files = {paths.normal(paths.join(folder, source)) for source in _LITERAL.findall(listed)}
+                extensions.append(_Extension(name, frozenset(files), listed is not None))
         return extensions
 
     def _text_of(self, script: str) -> str:
