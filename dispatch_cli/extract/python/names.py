@@ -16,6 +16,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     Dotted,
     FunctionValue,
     InstanceValue,
+    Items,
     LibraryValue,
     NoResult,
     Opaque,
@@ -185,10 +186,11 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
     return any(name == root or name.startswith(root + ".") for root in ROOTS)
 
 
+ITERABLE = ("collections.abc.Iterable", "typing.Iterable")
 _KINDS: dict[str, type | tuple[type, ...]] = {
     **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
     **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
-    **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
+    **dict.fromkeys(ITERABLE, (str, list, tuple, dict)),
     "torch.library.Library": LibraryValue,
     "types.FunctionType": FunctionValue,
 }
@@ -209,7 +211,7 @@ def is_instance(value: Value, kinds: Value) -> bool:
     if not isinstance(value, type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue):
         raise NoResult
     names = [kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else [kinds])]
-    if any(isinstance(value, _KINDS.get(name, ())) for name in names):
+    if any(name in ITERABLE if isinstance(value, Items) else isinstance(value, _KINDS.get(name, ())) for name in names):
         return True
     plain = not isinstance(value, LibraryValue | FunctionValue)
     if all(name in _KINDS or (plain and name.startswith("torch.")) for name in names):

@@ -28,6 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
     ImportedName,
     InstanceValue,
+    Items,
     LibraryValue,
     ModuleValue,
     NoResult,
@@ -274,6 +275,8 @@ class Evaluator:
                 go(level + 1)
 
         go(0)
+        if isinstance(node, ast.GeneratorExp):
+            return Items(values)
         kind = {ast.DictComp: "dict", ast.SetComp: "set"}.get(type(node), "list")
         return self._operations.function(kind, [values], {})
 
@@ -830,7 +833,7 @@ class Evaluator:
             case "type", [None]:
                 return Dotted("builtins.NoneType")
             case "map", [function, row] if (items := self.run.items(row)) is not None:
-                return [self.apply(function, call.of(item)) for item in items]
+                return Items(self.apply(function, call.of(item)) for item in items)
             case _:
                 return self._operations.function(name, call.given, call.keywords)
         raise NoResult

@@ -15,6 +15,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     MAX_TYPE_PARTS,
     PARTS,
     Dotted,
+    Items,
     NamedSchema,
     NoResult,
     Opaque,
@@ -96,14 +97,14 @@ def _short(value: Value) -> Value:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "zip": lambda *rows, **_: list(zip(*map(_items, rows), strict=False)),
-    "enumerate": lambda row, start=0: list(enumerate(_items(row), start)),
+    "zip": lambda *rows, **_: Items(zip(*map(_items, rows), strict=False)),
+    "enumerate": lambda row, start=0: Items(enumerate(_items(row), start)),
     "range": _range,
     "list": lambda row=(): _items(row),
     "tuple": lambda row=(): tuple(_items(row)),
-    "set": lambda row=(): tuple(dict.fromkeys(_items(row))),
-    "frozenset": lambda row=(): tuple(dict.fromkeys(_items(row))),
-    "reversed": lambda row: _items(row)[::-1],
+    "set": lambda row=(): Items(dict.fromkeys(_items(row))),
+    "frozenset": lambda row=(): Items(dict.fromkeys(_items(row))),
+    "reversed": lambda row: Items(_items(row)[::-1]),
     "sorted": lambda row, reverse=False: sorted(_items(row), reverse=reverse),
     "len": lambda row: len(_items(row)),
     "str": _text,
@@ -160,7 +161,7 @@ class Operations:
         elif len(owner) + len(parts) > MAX_ITEMS:
             raise NoResult
         result = self.do(getattr(owner, name), *given, **keywords)
-        return list(result) if kind is dict and name in ("items", "keys", "values") else result
+        return Items(result) if kind is dict and name in ("items", "keys", "values") else result
 
     def formatted(self, value: Value, spec: Value, conversion: int) -> str:
         """The text of a value in an f-string."""
@@ -178,7 +179,7 @@ class Operations:
 
     def item(self, owner: Value, key: Value) -> Value:
         """``owner[key]``, of a value or a type."""
-        if isinstance(owner, str | list | tuple | dict):
+        if isinstance(owner, str | list | tuple | dict) and not isinstance(owner, Items):
             self.afford(key)
             return self.do(operator.getitem, owner, key)
         if not is_type(owner):
@@ -208,6 +209,8 @@ class Operations:
 
     def _operate(self, kind: ast.operator | ast.cmpop, left: Value, right: Value) -> Value:
         if not all(constant(side) or isinstance(side, list | tuple | dict) for side in (left, right)):
+            raise NoResult
+        if isinstance(left, Items) or isinstance(right, Items):
             raise NoResult
         if isinstance(kind, ast.cmpop):
             self.afford(left, right)

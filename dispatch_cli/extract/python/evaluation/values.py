@@ -1,6 +1,6 @@
 """Values of Python's expressions, as far as the text says them, and those that hold under conditions.
 
-Constants, tuples, lists and dictionaries are Python's own; a set is a tuple. Others are one of the classes here.
+Constants, tuples, lists and dictionaries are Python's own. Others are one of the classes here.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ def source_text(node: ast.AST) -> str:
     except (RecursionError, ValueError, AttributeError):
         return "..."
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+
+
+class Items(tuple[Value, ...]):
+    """Items of a set, of an iterator or of a view of a dictionary: they are gone through, and are no sequence."""
+
+    __slots__ = ()
 
 
 class NoResult(Exception):
