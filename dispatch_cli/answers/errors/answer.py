@@ -196,7 +196,6 @@ def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str,
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
-        "floating": dtypes & {"float", "double"},
         "qint": any(re.match("qu?int", dtype) for dtype in dtypes),
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
         "double_complex": dtypes & {"complexdouble", "complex128"},

@@ -194,7 +194,6 @@ untried("mixed-dtypes", "If the call is in a package's code", "needs another bui
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
 untried("defined-twice", "Another package, or PyTorch itself, overrides it", "needs another package")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
-untried("no-library-file", "A DLL is for another system", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")
 untried(

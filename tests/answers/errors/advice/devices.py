@@ -9,12 +9,6 @@ from tests.answers.errors.advice.slots import ONE
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("no-dtype", "If the operator takes integers alone")
-def floats_in_an_operator_of_integers(advice):
-    x = torch.tensor([4.0, 6.0])
-    assert torch.gcd(*(x.long() if advice else x)) == 2
-
-
 @tries("no-dtype", "Compute with real numbers, as the meaning asks")
 def complex_numbers_in_a_softmax(advice):
     x = torch.ones(2, dtype=torch.complex64)

@@ -8,7 +8,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.gradients import training
 from tests.answers.errors.advice.slots import ONE, define, quantized
@@ -86,12 +85,6 @@ def evaluation_with_gradients(advice):
     outside = torch.inference_mode() if "inference" in advice else torch.no_grad()
     with outside, inside if advice else contextlib.nullcontext():
         (x * 2).sum().backward()
-
-
-@tries("backward-call", "or `use_reentrant=False`")
-def checkpoint_of_frozen_inputs(advice):
-    layer = torch.nn.Linear(2, 2)
-    checkpoint(layer, torch.ones(1, 2), use_reentrant=not advice).sum().backward()
 
 
 @tries("no-strides", "Convert it before the call: `x.to_dense()`")
