@@ -67,11 +67,10 @@ class Case(NamedTuple):
     functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
     for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
     own: the given files define the operator. kernels: the backend keys with a kernel of the operator; None where that
-    is not known. in_text: the text shows them. partial: of other backend keys it is not known whether they have one.
-    meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the
-    state; None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of
-    a build with that backend. factory: every backend has the operator. makes: the call is told where its result is to
-    be. several: the operator takes more than one tensor. tags: its tags.
+    is not known. in_text: the text shows them. meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's
+    own. rule: the rule of its slot in the state; None where the state lacks the operator. declared: a file of the user
+    has that kernel. built: the state is of a build with that backend. factory: every backend has the operator. makes:
+    the call is told where its result is to be. several: the operator takes more than one tensor. tags: its tags.
     """
 
     universe: Universe
@@ -85,7 +84,6 @@ class Case(NamedTuple):
     own: bool
     kernels: tuple[str, ...] | None
     in_text: bool
-    partial: bool
     meta: bool
     pytorchs: bool
     rule: Rule | None
@@ -143,10 +141,8 @@ def case_of(
     entry = None if table is None else table[key]
     rule = dispatcher.operator(name).live[key].rule if known else None
     kernels = shown.kernels(universe)
-    cut = kernels is None or not shown.shows_backends(universe)
     in_text = kernels is not None
-    if cut and table is not None and rule in MESSAGES[text.kind].rules:
-        in_text = False
+    if not in_text and table is not None and rule in MESSAGES[text.kind].rules:
         filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
         kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
     declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
@@ -162,7 +158,6 @@ def case_of(
         own=own,
         kernels=kernels,
         in_text=in_text,
-        partial=in_text and not shown.shows_backends(universe),
         meta=in_text and shown.may_have(META),
         pytorchs=is_pytorchs(state, name),
         rule=rule,
@@ -214,7 +209,7 @@ class Fact(NamedTuple):
     """A fact about the slot, in words.
 
     keys: the keys or devices that it is about. kind: its name in machine formats. only-at: the operator has kernels at
-    these backend keys only; some-at: at these, and perhaps at others; nowhere: at none. tensors: a tensor brings the
+    these backend keys only; nowhere: at none. tensors: a tensor brings the
     key; makes: the call is to make such a tensor; no-tensors: the call has none. not-built, pytorch-not-built: the
     operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
     missing. not-loaded: nothing has registered this backend. left-out: the build has selected operators. not-written:
@@ -280,11 +275,6 @@ def _kernels(case: Case) -> Fact:
     """The keys of backends at which there is a kernel."""
     build, proof = ("This build", Proof.TEXT) if case.in_text else (case.over, Proof.STATE)
     kernels = case.kernels or ()
-    if case.partial:
-        text = (
-            f"The part of the table or list that the text shows has kernels of {case.operator} at {some_of(kernels)}."
-        )
-        return Fact("some-at", kernels, proof, text)
     if all(key == META for key in kernels):
         return Fact("nowhere", (), proof, f"{build} has no kernel of {case.operator} for any device.")
     if len(kernels) > MANY:
@@ -326,10 +316,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return None if case.here else NOT_BUILT if backend is None and case.factory else "not-written"
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
-    if case.kernels is None:
-        is_told = case.text.kind == NO_KERNEL
-    else:
-        is_told = not kinds and case.key not in case.kernels and (bool(others) or not case.partial)
+    is_told = case.text.kind == NO_KERNEL if case.kernels is None else not kinds and case.key not in case.kernels
     if not is_told:
         return None
     if (case.factory or creates) and backend != "CPU":
@@ -384,7 +371,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     elif to:
         yield "moved_to", _or(tuple(_device(case, device) for device in to))
         yield "moved_by", " or ".join(f"`x.to('{_type(case, device)}')`" for device in to[:2])
-    elif is_backend and case.kernels and not (case.partial or case.other_kinds() or case.makes or case.here):
+    elif is_backend and case.kernels and not (case.other_kinds() or case.makes or case.here):
         parts = (case.universe.runtime_parts[key] for key in case.kernels if key != META)
         tensors = {
             f"{KINDS_OF_TENSORS.get(of, of)} tensors on {_device(case, device)}" for of, device in parts if device

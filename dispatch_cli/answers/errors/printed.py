@@ -7,7 +7,7 @@ Sources of the names of keys: ``toString`` in c10/core/DispatchKey.cpp, of sever
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.read import DumpLine, ErrorText
@@ -80,35 +80,25 @@ def is_old(name: str) -> bool:
 class PrintedTable(NamedTuple):
     """A table in a text, by the keys of the universe.
 
-    lines: those of the table. listed: the keys that the first line lists; None where it lists none, or wrong ones.
-    whole_list: the text shows all of it. reaches: the slots from Undefined to the last that the text
-    shows; of these it is known what they hold.
+    lines: those of the table. listed: the keys that the first line lists; None where it lists none, wrong ones or a
+    part. whole: the text tells of every backend key whether there is a kernel.
     """
 
     lines: dict[str, DumpLine]
     listed: frozenset[str] | None
-    whole_list: bool
-    reaches: frozenset[str]
+    whole: bool
 
     def kernels(self, universe: Universe) -> tuple[str, ...] | None:
-        """The backend keys where the text shows a kernel of the operator, in the order of tables; None: it shows none.
+        """The backend keys with a kernel of the operator, in the order of tables; None where the text shows a part.
 
         A list of keys does not say which of them hold a backend fallback: Meta is left out then, where PyTorch has one.
         """
-        if self.lines and (self.listed is None or not self.whole_list):
-            shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
-        elif self.listed is not None:
-            core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
-            fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
-            shown = {*self.listed} - core - fallen
-        else:
+        if not self.whole:
             return None
-        kernels = [key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None]
-        return tuple(kernels) if kernels or self.shows_backends(universe) else None
-
-    def shows_backends(self, universe: Universe) -> bool:
-        """True if the text tells of every backend key whether there is a kernel."""
-        return all(key in self.reaches for key in universe.runtime if autograd_key_of(universe, key) is not None)
+        core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
+        fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
+        shown = {*(self.lines if self.listed is None else self.listed - core)} - fallen
+        return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
 
     def may_have(self, key: str) -> bool:
         """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
@@ -116,34 +106,22 @@ class PrintedTable(NamedTuple):
 
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
-    """The table in an error text."""
+    """The table in an error text. Lines and lists are in the order of slots, in which backends come first."""
     lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name))}
-    listed = None
-    if text.available is not None and not are_indices(text.available):
-        listed = frozenset(key for name in text.available if (key := _slot(universe, name)))
-    whole_list = listed is not None and _is_whole_list(universe, text)
-    whole_table = bool(lines) and _is_whole_table(universe, lines, listed if whole_list else None)
+    names = () if text.available is None or are_indices(text.available) else text.available
+    listed = frozenset(key for name in names if (key := _slot(universe, name)))
+    behind = universe.slot[BACKEND_SELECT]
     # of a list that was shortened by hand it is not known what is left out
-    listed_to = [listed or ()] if text.available_cut else []
-    begins = bool(lines) and min(universe.slot[key] for key in lines) <= universe.slot[BACKEND_SELECT]
-    cut = [*([lines] if begins else []), *listed_to]
-    whole = whole_list or whole_table
-    reached = universe.slots if whole else (*_up_to(universe, cut), *lines, *(listed or ()))
-    return PrintedTable(lines, listed, whole_list, frozenset(reached))
+    reaches = text.available_cut and any(universe.slot[key] >= behind for key in listed)
+    is_list = bool(names) and (reaches or _is_whole_list(universe, text))
+    slots = [universe.slot[key] for key in lines]
+    is_table = bool(slots) and min(slots) <= behind <= max(slots)
+    return PrintedTable(lines, listed if is_list else None, is_list or is_table)
 
 
 def _slot(universe: Universe, name: str) -> str | None:
     key = key_named(universe, name)
     return key if key in universe.slot else None
-
-
-def _is_whole_table(universe: Universe, lines: Collection[str], listed: frozenset[str] | None) -> bool:
-    """A table has a line for each key of a whole list, or else reaches the last of PyTorch's fallbacks."""
-    if listed is not None:
-        return listed.issubset(lines)
-    slots = [universe.slot[key] for key in lines]
-    fallbacks = [universe.slot[fallback.key] for fallback in universe.fallbacks]
-    return max(slots) >= max(fallbacks) and min(slots) <= universe.slot[BACKEND_SELECT]
 
 
 def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
@@ -156,12 +134,6 @@ def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
     last = key_named(universe, text.available[-1]) or ""
     above = max(universe.slot[key] for key in universe.covered_by(AUTOGRAD))
     return is_old(text.available[-1]) or universe.slot.get(last, 0) > above
-
-
-def _up_to(universe: Universe, shown: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """The slots up to the last that is shown. Lines are in the order of slots, and a cut text begins with the first."""
-    last = max((universe.slot[key] for keys in shown for key in keys), default=-1)
-    return universe.slots[: last + 1]
 
 
 class TextVersion(NamedTuple):

@@ -54,7 +54,7 @@ def statements(report: ErrorReport) -> Iterator[Statement]:
 
 def _of_fact(fact: Fact, key: str) -> Iterator[Statement]:
     match fact.kind:
-        case "only-at" | "some-at":
+        case "only-at":
             yield from ((fact.proof, slot, True) for slot in fact.keys)
             if fact.kind == "only-at":
                 yield fact.proof, key, False
@@ -81,8 +81,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
             assert contents.setdefault((proof, slot), kernel) is kernel, (text[:200], slot)
         shown = printed_table(state.dispatcher.universe, pasted.errors[0])
         of_all = [fact for fact in report.facts if fact.kind in ("only-at", "nowhere")]
-        whole = shown.shows_backends(state.dispatcher.universe)
-        assert whole or all(fact.proof is Proof.STATE for fact in of_all), text[:200]
+        assert shown.whole or all(fact.proof is Proof.STATE for fact in of_all), text[:200]
         for (proof, slot), kernel in contents.items():
             compared += 1
             if proof is Proof.STATE:
