@@ -31,7 +31,7 @@ from dispatch_cli.declarations.formats.format_types import (
 )
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
-from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
 
@@ -179,9 +179,10 @@ class PythonFunction(NamedTuple):
     span: Span
     body: FunctionBody | None = None
 
-    def wrapped(self, kind: WrapKind) -> Wrapped:
-        """This function with the wrapper that PyTorch puts around it to make a kernel."""
-        return Wrapped(kind, self.name, self.place)
+    def kernel(self, debug: str, kind: WrapKind, redispatches: Redispatch | None) -> Kernel:
+        """The kernel that PyTorch makes of this function with a wrapper around it."""
+        wraps = Wrapped(kind, self.name, self.place)
+        return Kernel(debug, python=True, span=self.span, redispatches=redispatches, wraps=wraps, body=self.body)
 
 
 def read_function(context: FileContext, node: Node | None) -> PythonFunction | None:

@@ -22,7 +22,6 @@ from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redis
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
-from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import (
@@ -73,28 +72,17 @@ class LibraryOperator(NamedTuple):
             self.context.problems.add(_CODE, message, at, hint)
         return message is not None
 
-    def register(
-        self,
-        key: str,
-        debug: str,
-        wraps: Wrapped | None,
-        span: Span,
-        redispatches: Redispatch | None = None,
-        body: FunctionBody | None = None,
-        setup: FunctionBody | None = None,
-    ) -> None:
-        """Register a kernel, where PyTorch does not refuse a second one. wraps: None for one of PyTorch's in C++."""
-        if not self.library.overrides and self.context.has_python_kernel(self.name, key):
+    def register(self, key: str, kernel: Kernel) -> None:
+        """Register a kernel, where PyTorch does not refuse a second one."""
+        if kernel.span is not None and not self.library.overrides and self.context.has_python_kernel(self.name, key):
             message = (
                 "This is not allowed since there's already a kernel registered from python overriding "
                 f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
                 "namespace."
             )
-            self.context.problems.add(_CODE, message, span)
-            return
-        kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
-        kernel = kernel._replace(body=body, setup_body=setup)
-        self.context.implement(self.block, self.name, key, kernel, span)
+            self.context.problems.add(_CODE, message, kernel.span)
+        else:
+            self.context.implement(self.block, self.name, key, kernel, kernel.span)
 
     def debug(self, function: str) -> str:
         """Debug text, in a dump, of the kernels that a function registers."""
@@ -130,17 +118,15 @@ def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
     debug, keys = operator.debug("register_kernel"), {**operator.universe.devices, _DEFAULT: EXPLICIT}
     for devices, functions in _functions_of_devices(operator, node):
         for function in functions:
+            kernel = function.kernel(debug, WrapKind.FUNCTION, function.redispatches or _COMPUTES)
             # torch.library.impl takes a dispatch key for a device type, too
             for key in dict.fromkeys(keys.get(device, device) for device in devices):
-                wraps, redispatches = function.wrapped(WrapKind.FUNCTION), function.redispatches or _COMPUTES
-                operator.register(key, debug, wraps, function.span, redispatches, function.body)
+                operator.register(key, kernel)
 
 
 def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
-    function, wraps, setup = _backward(operator, values)
-    if function is not None:
-        debug = operator.debug("register_autograd")
-        operator.register(AUTOGRAD, debug, wraps, function.span, _BELOW_AUTOGRAD, function.body, setup)
+    if (kernel := _backward(operator, values)) is not None:
+        operator.register(AUTOGRAD, kernel)
 
 
 def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
@@ -151,8 +137,9 @@ def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
             return
     functions = read_functions(operator.context, node)
     for function in functions[-1:] if operator.custom else functions:
-        wraps, debug = function.wrapped(WrapKind.VMAP), operator.debug("register_vmap")
-        operator.register(BATCHED, debug, wraps, function.span, function.redispatches, function.body)
+        operator.register(
+            BATCHED, function.kernel(operator.debug("register_vmap"), WrapKind.VMAP, function.redispatches)
+        )
 
 
 def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
@@ -166,8 +153,9 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
         key, span = f"Autocast{operator.universe.devices[at.text]}", problems.span(at)
         if operator.refuse(rules.refused_autocast(at.text, operator.library), at) or key not in operator.universe.slot:
             continue
-        redispatch, wraps = Redispatch(RedispatchKind.EXCLUDE, (key,)), Wrapped(WrapKind.AUTOCAST, dtype=dtype)
-        operator.register(key, operator.debug("register_autocast"), wraps, span, redispatch)
+        redispatches, wraps = Redispatch(RedispatchKind.EXCLUDE, (key,)), Wrapped(WrapKind.AUTOCAST, dtype=dtype)
+        debug = operator.debug("register_autocast")
+        operator.register(key, Kernel(debug, python=True, span=span, redispatches=redispatches, wraps=wraps))
         if name.name and not operator.custom:
             kernel = PythonKernel(name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted)
             context.contents.python_kernels.append(kernel)
@@ -206,20 +194,22 @@ def _is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool 
     return False
 
 
-def _backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunction | None, Wrapped, FunctionBody | None]:
-    """The backward, what the autograd kernel is made of, and the body of ``setup_context``; refusals are noted."""
+def _backward(operator: LibraryOperator, values: Values) -> Kernel | None:
+    """The autograd kernel with the user's backward; None where there is none, or PyTorch refuses it, which is noted."""
     node = values.get("backward")
     function = read_function(operator.context, node)
     setup = read_function(operator.context, values.get("setup_context"))
     if function is None or node is None:
-        return None, Wrapped(WrapKind.AUTOGRAD), None
+        return None
     if operator.schema is not None:
         message = rules.refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
         with operator.context.at_call(node):
             if operator.refuse(message, node):
-                return None, Wrapped(WrapKind.AUTOGRAD), None
-    name, body = (None, None) if setup is None else (setup.name, setup.body)
-    return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name), body
+                return None
+    kernel = function.kernel(operator.debug("register_autograd"), WrapKind.AUTOGRAD, _BELOW_AUTOGRAD)
+    if setup is None or kernel.wraps is None:
+        return kernel
+    return kernel._replace(wraps=kernel.wraps._replace(setup_context=setup.name), setup_body=setup.body)
 
 
 def read_custom_op(context: FileContext, values: Values, block: Block, schema: FunctionSchema | None) -> None:
@@ -243,9 +233,8 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     default = read_function(context, values.get("kernel"))
     _register_fake(operator, values, default if maker == TRITON_OP else None, span)
     operator.refuse(values.text("refused"), node)
-    backward, wraps, setup = _backward(operator, values)
-    place, body = (span, None) if backward is None else (backward.span, backward.body)
-    operator.register(AUTOGRAD, library.custom_op, wraps, place, _BELOW_AUTOGRAD, body, setup)
+    plain = Kernel(library.custom_op, python=True, span=span, redispatches=_BELOW_AUTOGRAD)
+    operator.register(AUTOGRAD, _backward(operator, values) or plain._replace(wraps=Wrapped(WrapKind.AUTOGRAD)))
     _register_in_place(operator, schema, span, "mutates_args" in values)
     _register_kernels(operator, schema, values, default, node)
     for field in ("vmap", "autocast"):
@@ -286,11 +275,11 @@ def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: 
     writes: the operator is said to write to something, where its schema is not known.
     """
     library, mutable = operator.library, is_mutable(schema) or (schema.unknown is not None and writes)
+    kernel = Kernel(library.custom_op, span=span, redispatches=_BELOW_KEY)
     if library.view_fallback and (mutable or rules.is_view(schema)):
-        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, None, span, _BELOW_KEY)
+        operator.register(AD_INPLACE_OR_VIEW, kernel)
     if mutable:
-        wraps = Wrapped(WrapKind.VERSION_COUNTERS)
-        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, wraps, span, _BELOW_KEY)
+        operator.register(AD_INPLACE_OR_VIEW, kernel._replace(python=True, wraps=Wrapped(WrapKind.VERSION_COUNTERS)))
 
 
 def _register_kernels(
@@ -310,23 +299,21 @@ def _register_kernels(
                 return
     groups += _functions_of_devices(operator, node)
     _note_missing(operator, values, at)
+    debug, kind = operator.library.custom_op, WrapKind.TRITON if TRITON_OP in values else WrapKind.KERNEL
     functions: dict[str, PythonFunction] = {}
     kernels: dict[str, str] = {}
     for devices, several in groups:
         for function in several:
             if devices != [_DEFAULT] and operator.library.backend_select and not has_tensors(schema):
-                wraps = Wrapped(WrapKind.BACKEND_SELECT)
-                operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
+                chooses = Wrapped(WrapKind.BACKEND_SELECT)
+                operator.register(BACKEND_SELECT, Kernel(debug, python=True, span=function.span, wraps=chooses))
             for device in devices:
                 functions[device] = function
                 kernels.setdefault(device, devices[-1])
     for device, looked_up in kernels.items():
         function = functions[looked_up]
         key = EXPLICIT if device == _DEFAULT else operator.universe.devices[device]
-        redispatch = function.redispatches or _COMPUTES
-        kind = WrapKind.TRITON if TRITON_OP in values else WrapKind.KERNEL
-        wraps, debug = function.wrapped(kind), operator.library.custom_op
-        operator.register(key, debug, wraps, function.span, redispatch, function.body)
+        operator.register(key, function.kernel(debug, kind, function.redispatches or _COMPUTES))
 
 
 def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
