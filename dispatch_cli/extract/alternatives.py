@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 from dispatch_cli.extract.loaded_together import LoadedTogether
@@ -39,7 +39,6 @@ MOST_WHENS = 3
 MOST_COMPARED = 16
 """Conditions of a claim in one file that are compared with those in another."""
 When = tuple[Condition, ...]
-Pair = tuple[str, str]
 
 
 class _Claim(NamedTuple):
@@ -64,10 +63,8 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
         return list(extractions)
-    rivalry = _Rivalry(together, surely)
-    for claim, by_file in shared.items():
-        rivalry.add(claim, by_file)
-    if not (rivalry.pairs or rivalry.dropped):
+    rivalry = _Rivalry(together, surely, shared)
+    if not (rivalry.rivals or rivalry.dropped):
         return list(extractions)
     return _FileConditions(extractions, rivalry).extractions()
 
@@ -107,33 +104,38 @@ class _Rivalry:
 
     surely: the files that register a claim when they are loaded, not in a function that something has to call, nor
     only where the operator is not there yet.
-    pairs: with the claims that both have. dropped: files whose registrations at a claim are left out, since too many
-    files have it.
+    claims: with the conditions of each file. rivals: of a file at a claim. dropped: files whose registrations at a
+    claim are left out, since too many files have it.
     """
 
-    def __init__(self, together: LoadedTogether, surely: set[tuple[str, _Claim]]) -> None:
+    def __init__(
+        self,
+        together: LoadedTogether,
+        surely: set[tuple[str, _Claim]],
+        claims: dict[_Claim, dict[str, list[When]]],
+    ) -> None:
         self._together = together
         self._is_known = cache(together.is_known)
         self._surely = surely
         self._parts: dict[str, set[str]] = {}
-        self.pairs: dict[Pair, set[_Claim]] = {}
-        self.rivals: dict[str, set[str]] = {}
-        self.whens: dict[tuple[str, _Claim], list[When]] = {}
+        self.claims = claims
+        self.rivals: dict[str, dict[_Claim, set[str]]] = {}
         self.dropped: dict[tuple[str, _Claim], str] = {}
+        for claim, by_file in claims.items():
+            files = [*by_file]
+            for first, other in combinations(files[:MOST_RIVALS], 2):
+                if self._are_rivals(first, other, claim):
+                    self._note(first, other, claim)
+            for file in files[MOST_RIVALS:]:
+                if self._are_rivals(files[0], file, claim):
+                    self.dropped[file, claim] = files[0]
 
-    def add(self, claim: _Claim, by_file: dict[str, list[When]]) -> None:
-        """Note the files that have a claim."""
-        files = [*by_file]
-        for position, rival in enumerate(files[:MOST_RIVALS]):
-            for other in files[position + 1 : MOST_RIVALS]:
-                if self._are_rivals(rival, other, claim, by_file):
-                    self._note(rival, other, claim, by_file)
-        for file in files[MOST_RIVALS:]:
-            if self._are_rivals(files[0], file, claim, by_file):
-                self.dropped[file, claim] = files[0]
+    def of(self, file: str) -> set[str]:
+        """The rivals of a file."""
+        return set().union(*self.rivals.get(file, {}).values())
 
-    def _are_rivals(self, first: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> bool:
-        several = [[*dict.fromkeys(by_file[file])][:MOST_COMPARED] for file in (first, other)]
+    def _are_rivals(self, first: str, other: str, claim: _Claim) -> bool:
+        several = [[*dict.fromkeys(self.claims[claim][file])][:MOST_COMPARED] for file in (first, other)]
         contradict = any(not exclude_each_other(left, right) for left, right in product(*several))
         if not contradict:
             return False
@@ -141,17 +143,15 @@ class _Rivalry:
             return not self._is_known(first, other)
         return not self._together.are_named(first, other)
 
-    def _note(self, first: str, other: str, claim: _Claim, by_file: dict[str, list[When]]) -> None:
+    def _note(self, first: str, other: str, claim: _Claim) -> None:
         part = self._parts.get(first, {first}) | self._parts.get(other, {other})
         if len(part) > MOST_RIVALS:
             self.dropped[other, claim] = first
             return
         for file in part:
             self._parts[file] = part
-        self.pairs.setdefault((first, other), set()).add(claim)
         for file, rival in ((first, other), (other, first)):
-            self.rivals.setdefault(file, set()).add(rival)
-            self.whens[file, claim] = by_file[file]
+            self.rivals.setdefault(file, {}).setdefault(claim, set()).add(rival)
 
 
 class _FileConditions:
@@ -162,14 +162,10 @@ class _FileConditions:
         self._rivalry = rivalry
         self._in_build = {
             file: atom
-            for file, rivals in rivalry.rivals.items()
-            if (atom := is_in_build(FileChoice(file, tuple(sorted(rivals))))) is not None and is_readable(atom)
+            for file in rivalry.rivals
+            if (atom := is_in_build(FileChoice(file, tuple(sorted(rivalry.of(file)))))) is not None
+            and is_readable(atom)
         }
-        self._by_file: dict[str, dict[_Claim, set[str]]] = {}
-        for (rival, other), claims in rivalry.pairs.items():
-            for claim in claims:
-                self._by_file.setdefault(rival, {}).setdefault(claim, set()).add(other)
-                self._by_file.setdefault(other, {}).setdefault(claim, set()).add(rival)
         self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
         self._defined = self._conditions_of_definitions()
 
@@ -214,7 +210,7 @@ class _FileConditions:
     def _added(self, item: Extracted) -> When:
         """The condition that the file of a registration is in the build, where that decides about it."""
         file = item.at.file
-        in_build, claims = self._in_build.get(file), self._by_file.get(file)
+        in_build, claims = self._in_build.get(file), self._rivalry.rivals.get(file)
         if in_build is None or claims is None:
             return ()
         concerned = [claim for claim in self._concerned(item) if claim in claims]
@@ -224,7 +220,7 @@ class _FileConditions:
             tuple(condition for condition in when if condition not in item.when)
             for claim in concerned
             for rival in claims[claim]
-            for when in self._rivalry.whens[rival, claim]
+            for when in self._rivalry.claims[claim][rival]
         ]
         conditional = list(dict.fromkeys(others))
         if () in conditional or len(conditional) > MOST_WHENS:
@@ -263,5 +259,4 @@ class _FileConditions:
         files, condition = self._defined.get(_operator(item), (frozenset(), None))
         if condition is None or item.at.file in files:
             return ()
-        rivals = self._rivalry.rivals.get(item.at.file, set())
-        return () if rivals & files else (condition,)
+        return () if self._rivalry.of(item.at.file) & files else (condition,)
