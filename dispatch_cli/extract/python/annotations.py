@@ -268,14 +268,18 @@ def infer_schema(
     writes = _written(mutates)
     scope = function.scope
     params: list[str] = []
-    first: tuple[str, str, str] | None = None
-    positional, by_name = _parameters(function)
+    first: tuple[str, str] | None = None
+    parameters = function.node.args
+    if parameters.posonlyargs or parameters.vararg or parameters.kwarg:
+        words = "We do not support positional-only args, varargs, or varkwargs."
+        raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
+    positional, by_name = parameters.args[1 if function.bound else 0 :], parameters.kwonlyargs
     for index, node in enumerate((*positional, *by_name)):
         if by_name and node is by_name[0]:
             params.append("*")
         kind = _parameter_type(node, evaluate, scope)
         if index == 0 and positional:
-            first = node.arg, kind, "a0"
+            first = node.arg, kind
         if (writes is None and kind.startswith("Tensor")) or (writes is not None and node.arg in writes):
             if not kind.startswith("Tensor"):
                 words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
@@ -295,7 +299,7 @@ def infer_schema(
     if "inplace" in tags:
         if first is None or first[1] != "Tensor" or returned != "Tensor" or writes != (first[0],):
             raise NoSchema("torch.Tag.inplace needs a function that writes to its first Tensor and returns it")
-        returned = f"Tensor({first[2]}!)"
+        returned = "Tensor(a0!)"
     return f"({', '.join(params)}) -> {returned}"
 
 
@@ -307,15 +311,6 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
     if items is None or not all(isinstance(item, str) for item in items):
         raise NoSchema("mutates_args is neither 'unknown' nor names that are written out")
     return tuple(dict.fromkeys(items))
-
-
-def _parameters(function: FunctionValue) -> tuple[list[ast.arg], list[ast.arg]]:
-    """The parameters by position, and those by name."""
-    arguments = function.node.args
-    if arguments.posonlyargs or arguments.vararg or arguments.kwarg:
-        words = "We do not support positional-only args, varargs, or varkwargs."
-        raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
-    return arguments.args[1 if function.bound else 0 :], arguments.kwonlyargs
 
 
 def _parameter_type(node: ast.arg, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
@@ -368,11 +363,7 @@ def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], 
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
     elif (spelling := RETURN_TYPES.get(kind)) is not None:
         return spelling
-    elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
+    elif kind == "tuple" and str(getattr(evaluate(node, scope), "name", "")).startswith("typing."):  # a bare Tuple
         return "()"
     refused = f"Return has unsupported type {source_text(node)}." if is_known_type(kind) else None
     raise NoSchema(f"the function returns {source_text(node)}, which has no schema type", refused)
-
-
-def _bare_typing_tuple(value: Value) -> bool:
-    return isinstance(value, Dotted) and value.name.startswith("typing.")

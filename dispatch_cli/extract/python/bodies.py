@@ -194,10 +194,6 @@ def _ends_with_return(body: list[ast.stmt]) -> bool:
     return _ends_with_return(last.body) if isinstance(last, ast.With) else isinstance(last, ast.Return)
 
 
-def _has_star(node: ast.Tuple) -> bool:
-    return any(isinstance(element, ast.Starred) for element in node.elts)
-
-
 def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
     """True for one value: a parameter, arithmetic of one, or a new tensor."""
     match node:
@@ -219,7 +215,7 @@ def _values(node: ast.expr | None, arguments: set[str]) -> tuple[int, int] | Non
     """The number of values, and of those up to the last that is not None; None where it is not written out."""
     if _is_computed(node, arguments):
         return 1, 1
-    if not isinstance(node, ast.Tuple) or _has_star(node):
+    if not isinstance(node, ast.Tuple) or any(isinstance(element, ast.Starred) for element in node.elts):
         return None
     given = [place for place, element in enumerate(node.elts, 1) if source_text(element) != "None"]
     return len(node.elts), given[-1] if given else 0

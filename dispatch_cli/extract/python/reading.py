@@ -6,7 +6,6 @@ import ast
 import gc
 import re
 import sys
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.statements import Statements
-from dispatch_cli.extract.python.evaluation.values import Call, FunctionValue, Opaque, Scope
+from dispatch_cli.extract.python.evaluation.values import PARTS, Call, FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.names import COMMON, HARMLESS
 from dispatch_cli.extract.python.run import PythonRun
@@ -192,22 +191,20 @@ class PythonReader:
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""
-        lines = sorted(call.lineno for call in left)
-        went = False
-        functions = self.run.functions.get(file, ())
-        self.run.spend(len(functions))
-        for function in sorted(functions, key=lambda code: code.name.startswith("_")):  # private ones by their callers
+        run, went = self.run, False
+        functions = sorted(run.functions.get(file, ()), key=lambda code: code.name.startswith("_"))
+        for function in functions:  # private ones by their callers
             code = function.node
-            if id(code) in self.run.entered or isinstance(code, ast.Lambda):
-                continue
-            if bisect_left(lines, code.lineno) == bisect_right(lines, code.end_lineno or 0):
+            run.spend(1 + len(left) // PARTS)
+            has_calls = any(code.lineno <= call.lineno <= (code.end_lineno or 0) for call in left)
+            if id(code) in run.entered or isinstance(code, ast.Lambda) or not has_calls:
                 continue
             went = True
-            if code.name in self.run.called_in_excluded:
-                self.run.entered.add(id(code))
-                self.run.dead(code.body, file)
-                continue
-            self._assumed_call(function, code, file)
+            if code.name in run.called_in_excluded:
+                run.entered.add(id(code))
+                run.dead(code.body, file)
+            else:
+                self._assumed_call(function, code, file)
         return went
 
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:

@@ -646,8 +646,8 @@ class Evaluator:
                     method = self._of_class(cls, function, "__call__")
                     if isinstance(method, FunctionValue):
                         return self._followed(method, call)
-                case Prepared():
-                    return self._prepared(function, call)
+                case Prepared(prepared, arguments, keywords):
+                    return self.apply(prepared, call.of(*arguments, *call.given, **{**keywords, **call.keywords}))
                 case Bound():
                     return self._bound(function, call)
                 case Dotted(name):
@@ -745,10 +745,6 @@ class Evaluator:
             if isinstance(start, FunctionValue):
                 self._followed(start, call)
         return instance
-
-    def _prepared(self, function: Prepared, call: Call) -> Value:
-        call = call.of(*function.arguments, *call.given, **{**function.keywords, **call.keywords})
-        return self.apply(function.function, call)
 
     def _bound(self, bound: Bound, call: Call) -> Value:
         given = call.given
