@@ -67,7 +67,6 @@ MAX_DEPTH = 120
 """Maximum depth of expressions, statements and calls together."""
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
-_MISSING = Opaque(None, "missing")
 _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -330,8 +329,6 @@ class Evaluator:
         while home is not None:
             if name in home.names and (not home.is_class or home is scope):
                 return self.known(home, name)
-            if home.stars and (starred := self._starred(home, name)) is not _MISSING:
-                return starred
             home = home.parent
         if name == "__name__":
             return self.run.index.dotted(scope.file)
@@ -430,8 +427,6 @@ class Evaluator:
             inside = self.module(file)
             if name in inside.names:
                 return self.known(inside, name)
-            if (starred := self._starred(inside, name)) is not _MISSING:
-                return starred
         beside = index.relative(file, 1, name) if file.endswith("__init__.py") else None
         if module_file := index.absolute(full, file) or beside:
             return ModuleValue(module_file)
@@ -462,25 +457,6 @@ class Evaluator:
             return Bound(f"{namespace}::{{}}", "format")
         return Dotted(f"{'.' * node.level}{base}.{name}")
 
-    def _starred(self, scope: Scope, name: str, seen: set[str] | None = None) -> Value:
-        """Value of a name that a module has by ``from … import *``; `_MISSING` for none. seen: modules without it."""
-        seen = set() if seen is None else seen
-        for file in reversed(scope.stars):
-            if file in seen or name.startswith("__") or not self.run.index.mentions(file, name):
-                continue
-            seen.add(file)
-            self.run.spend()
-            inside = self.module(file)
-            listed = self.run.items(inside.names["__all__"]) if "__all__" in inside.names else None
-            if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
-                continue
-            if name in inside.names:
-                return self.known(inside, name)
-            value = self._starred(inside, name, seen)
-            if value is not _MISSING:
-                return value
-        return _MISSING
-
     # imports
 
     def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
@@ -498,8 +474,12 @@ class Evaluator:
                 continue
             index = self.run.index
             file = index.relative(scope.file, node.level, base) if node.level else index.absolute(base, scope.file)
-            if file is not None and not names.is_torch_api(base) and file not in scope.stars:
-                scope.stars.append(file)
+            if file is not None and not names.is_torch_api(base):
+                there = self.module(file).names
+                listed = self.run.items(there["__all__"]) if "__all__" in there else None
+                public = [each for each in there if not each.startswith("_")] if listed is None else listed
+                self.run.spend(len(public))
+                scope.names.update((each, there[each]) for each in public if isinstance(each, str) and each in there)
 
     def imported(self, name: str, scope: Scope) -> Value:
         """The module of a name."""

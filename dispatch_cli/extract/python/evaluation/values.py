@@ -129,15 +129,13 @@ class ImportedName:
 class Scope:
     """The names of a module, class or function.
 
-    parent: where other names are looked up. stars: the modules of which all names are imported. returns: the results of
-    a function.
+    parent: where other names are looked up. returns: the results of a function.
     """
 
     file: str
     parent: Scope | None = None
     is_class: bool = False
     names: dict[str, Value] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)
     globals: set[str] = field(default_factory=set)
     returns: list[ValueOption] = field(default_factory=list)
 
