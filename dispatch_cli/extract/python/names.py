@@ -29,14 +29,21 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.model.sources.extracted import Unknown
 
-FUNCTIONS = (
-    *("Library", "define", "impl", "impl_abstract", "register_fake", "register_kernel"),
-    *("register_autograd", "register_vmap", "register_autocast", "register_torch_dispatch", "custom_op"),
-    *("triton_op", "infer_schema", "fallthrough_kernel", "get_ctx", "_scoped_library", "opcheck"),
-    *("wrap_triton", "capture_triton", "_impl", "_register_effectful_op", "register_opaque_type"),
-    *("get_kernel",),
+FUNCTIONS = frozenset(
+    (
+        *("Library", "_impl", "_scoped_library", "custom_op", "define", "impl", "impl_abstract", "register_autocast"),
+        *("register_autograd", "register_fake", "register_kernel", "register_vmap", "triton_op"),
+    )
 )
-"""Names of ``torch.library``."""
+"""Names of ``torch.library`` that register something with the dispatcher."""
+HARMLESS = frozenset(
+    (
+        *("_register_effectful_op", "_register_torch_dispatch_rule", "capture_triton", "fallthrough_kernel", "get_ctx"),
+        *("get_kernel", "infer_schema", "opcheck", "register_decomposition", "register_effect"),
+        *("register_opaque_type", "register_torch_dispatch", "wrap_triton"),
+    )
+)
+"""Names of functions and methods that do not, although it looks so."""
 _ELSEWHERE = {
     "torch._library.custom_ops.custom_op": "custom_op",
     "torch._library.custom_op": "custom_op",
@@ -51,7 +58,7 @@ _ELSEWHERE = {
     "torch.fx.node.has_side_effect": "has_side_effect",
     "torch._inductor.decomposition.register_decomposition": "register_decomposition",
 }
-TORCH_FUNCTIONS = {**{f"torch.library.{name}": name for name in FUNCTIONS}, **_ELSEWHERE}
+TORCH_FUNCTIONS = {**{f"torch.library.{name}": name for name in FUNCTIONS | HARMLESS}, **_ELSEWHERE}
 """Functions of PyTorch by full name, with what they do: a name of `TorchCalls`."""
 
 DIRECT_REGISTER = "direct_register_custom_op"
@@ -72,16 +79,6 @@ METHODS = frozenset(
     )
 )
 """Names of methods and functions that register something with the dispatcher, or undo that."""
-
-HARMLESS = frozenset(
-    (
-        *("_register_effectful_op", "_register_torch_dispatch_rule", "capture_triton", "fallthrough_kernel"),
-        *("get_ctx", "get_kernel", "infer_schema", "opcheck"),
-        *("register_decomposition", "register_effect", "register_opaque_type", "register_torch_dispatch"),
-        *("wrap_triton",),
-    )
-)
-"""Names of what registers nothing with the dispatcher, although it looks so."""
 
 CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER, "has_side_effect")) - HARMLESS
 """Names whose calls are looked at: they register something."""

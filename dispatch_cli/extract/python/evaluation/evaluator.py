@@ -503,11 +503,15 @@ class Evaluator:
         base = node.module or ""
         if node.level:
             path = index.relative(file, node.level, base)
-            tested = [] if base else [name.name for name in node.names]
-            missing = [name for name in tested if index.relative(file, node.level, name) is None]
-            if (path is None and not base and not missing) or (
-                path is not None and all(index.mentions(path, name) for name in missing)
-            ):
+            is_there = (
+                path is not None
+                if base
+                else all(
+                    index.relative(file, node.level, name.name) or (path and index.mentions(path, name.name))
+                    for name in node.names
+                )
+            )
+            if is_there:
                 return None
         elif names.certain(base):
             known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
