@@ -216,11 +216,14 @@ class Check:
         field, text = registration.unknown[0]
         what = "definition" if self.lacks is MissingPart.DEFINITION else "registration"
         words = f"an undecided {what}: the {field.replace('_', ' ')} is {text}"
+        tip: str | None = _DECIDE if finding.tip is None else f"{_DECIDE}; if that is not it, {finding.tip}"
+        if (why := view.undecided.why_unread.get(registration.at)) is not None and not why.startswith("the macro "):
+            words, tip = f"a statement that may be it: {why}", finding.tip
         return finding._replace(
             severity=Severity.INFO,
             message=f"{finding.message}; this is not sure: an undecided {what} may be what it lacks",
             related=(*finding.related, Related(words, registration.at)),
-            tip=_DECIDE if finding.tip is None else f"{_DECIDE}; if that is not it, {finding.tip}",
+            tip=tip,
         )
 
 

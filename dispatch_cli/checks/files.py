@@ -255,11 +255,14 @@ class UndecidedIndex:
     """The undecided registrations, by the operators that they may be of.
 
     unread: statements that were not understood; some define or implement operators in a library that is not known.
+    why_unread: why each was not understood, by its place.
     """
 
     def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
+        unread = tuple(unread)
+        self.why_unread = {statement.at: statement.why for statement in unread}
         for registration in (*undecided, *_named(unread)):
             if registration.registers in DEFINITIONS:
                 self._found.setdefault((*_operator(registration), MissingPart.DEFINITION), registration)

@@ -99,8 +99,13 @@ def backend_named(run: SourceRun) -> str:
 
 
 def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:
-    """The definitions and registrations of which something is not known, as the document has them."""
-    return [entry for entry in run.document.get("undecided", ()) if entry["registers"] != "block"]
+    """The definitions and registrations of which something is not known, as the document has them.
+
+    Statements that are not understood, and may define an operator, are listed as such.
+    """
+    not_understood = {str(statement.at) for statement in run.not_understood}
+    undecided = (entry for entry in run.document.get("undecided", ()) if entry["registers"] != "block")
+    return [entry for entry in undecided if entry["at"] not in not_understood]
 
 
 def _undecided(run: SourceRun) -> Iterator[Block]:

@@ -33,6 +33,7 @@ from dispatch_cli.model.sources.extracted import (
     Extraction,
     NotUnderstood,
     SourceKind,
+    Unknown,
 )
 from dispatch_cli.model.sources.source_settings import SourceSettings
 from dispatch_cli.model.span import Span, cut_line
@@ -77,7 +78,8 @@ def collect(
     missing = Counter(
         {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
     )
-    count = Counter(map(_sort, items))
+    not_understood = {statement.at for _, extraction in extractions for statement in extraction.not_understood}
+    count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
     python = sources.files.get(SourceKind.PYTHON, ())
     backend_names = read_backend_names(naming, python, sources.read)
@@ -130,6 +132,11 @@ def _extractions(
 
         operators = None if pytorch is None else pytorch.schemas
         yield "codegen-backends", extract_torchgen(sources, backends, operators)
+
+
+def _may_define(item: Extracted) -> bool:
+    """True for a definition of which neither the name nor the schema is known."""
+    return isinstance(item, ExtractedDefinition) and item.schema is None and isinstance(item.name, Unknown)
 
 
 def _sort(item: Extracted) -> str:

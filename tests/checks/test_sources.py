@@ -137,6 +137,10 @@ def test_a_definition_that_was_not_understood_may_be_what_is_missing(state_of: S
         ('DEFINE("f(Tensor x) -> Tensor");', "info"),
         ("for (auto schema : schemas()) { m.def(schema); }", "info"),
         ("for (auto name : names()) { m.impl(name, &g); }", "error"),
+        *[("auto& copy = m;", "info"), ('DEFINE("f", f);', "info"), ("elsewhere(m);", "info")],
+        # what is neither a `def` nor given the library defines nothing
+        *[("(void)m;", "error"), ('LOG_ONCE("loading");', "error"), ("static_cast<void>(m);", "error")],
+        ('m.class_<Foo>("Foo")\n#ifdef A\n.def("f", &Foo::f)\n#endif\n;', "error"),
     ],
 )
 def test_a_statement_that_was_not_understood_may_define_what_is_missing(
@@ -316,6 +320,11 @@ def test_a_loop_over_names_that_are_not_known_may_define_an_operator(tmp_path: P
     options = ("--select", "dangling-implementation", "--format", "json")
     findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
     assert [(finding["operator"], finding["severity"]) for finding in findings] == [("mine::a", severity)]
+    # nothing that a build sets decides what a loop goes through
+    assert "-D" not in findings[0]["tip"]
+    listed = call("extract", str(path)).err
+    assert "would decide more" not in listed
+    assert ("it is in a loop over `open('names')`" in listed) is (severity == "info")
 
 
 def test_a_warning_that_another_pytorch_may_not_need_names_the_one_it_rests_on(tmp_path: Path) -> None:

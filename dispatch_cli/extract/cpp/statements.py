@@ -262,12 +262,28 @@ class BodyReader:
         self._findings.refuse(tokens, why, when, bound)
         texts = [token.text for token in tokens]
         define = texts.index("def") if "def" in texts else None
-        implements = define is None and ("impl" in texts or "fallback" in texts)
-        if self._block.kind is not LibraryKind.IMPL and not implements:
-            shown = tokens if define is None else inside(tokens, define + 1)[0]
+        if self._block.kind is not LibraryKind.IMPL and (define is not None or self._may_define(tokens)):
+            opening = texts.index("(", define) if define is not None and "(" in texts[define:] else len(texts)
+            named = split(inside(tokens, opening)[0])[:1] if opening < len(texts) else []
+            shown = named[0] if named and named[0] else tokens
             name = Unknown(" ".join(spelled(tuple(shown[:MAX_NAME])).split()))
             when = joined(tokens[0].when, when)
             self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, why_unknown=why))
+
+    def _may_define(self, tokens: Sequence[CppToken]) -> bool:
+        """True if a statement that calls no ``def`` itself may define an operator.
+
+        What it calls is given the library, and more is done than to leave it unused; or it is a macro that may use the
+        library, and is given a schema, or the name of an operator's function.
+        """
+        first, *others = tokens
+        texts = {token.text for token in others}
+        implements = texts & {"impl", "fallback"} or self._unit.table.only_implements(first.text)
+        if implements:
+            return False
+        if self._mentions(tokens):
+            return all(token.text != "void" for token in tokens[:3])
+        return any("(" in token.text if token.kind in ("string", "raw") else token.kind == "name" for token in others)
 
     # ---- statements without braces
 

@@ -87,12 +87,14 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         CalledFunction(function.name, run.span(function.scope.file, function.node), tuple(places))
         for function, places in run.called.items()
     ]
+    not_followed = {statement.at for statement in statements}
+    decidable = [thing for thing in things if thing.at not in not_followed]
     return Extraction(
         tuple(things),
         tuple(statements),
         frozenset(run.accounted),
         tuple(index.read),
-        missing_names(things, frozenset(text for condition in settings for text in atoms(condition))),
+        missing_names(decidable, frozenset(text for condition in settings for text in atoms(condition))),
         functions=tuple(sorted(functions, key=lambda function: function.at)),
         if_absent=frozenset(run.if_absent),
     )

@@ -343,7 +343,8 @@ class PythonRun:
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
         if (why := self._why_not(thing)) is not None:
             self._refuse(thing.at, node, why, thing.when)
-            return
+            if why is not self.now.uncertain or not _defines_unknown(thing):
+                return
         if thing not in self.registered and self.now.assumed is not None:
             self.called.setdefault(self.now.assumed, {})[thing.at] = None
         self.registered[thing] = None
@@ -352,7 +353,7 @@ class PythonRun:
         """Reason for which a registration is not certain."""
         if isinstance(thing, ExtractedBlock):
             return None
-        if self.now.uncertain is not None and not _defines_unknown(thing):
+        if self.now.uncertain is not None:
             return self.now.uncertain
         assumed = self.now.assumed
         calling = None if assumed is None else f"`{assumed.name}` registers it when it is called"
