@@ -147,7 +147,7 @@ HOLES = {
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
-    "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
+    "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     # attributes of PyTorch's tensors, not of those of TensorFlow
     "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)(?:"
     r"(?:T|ndim|untyped_storage)\b(?P<since>)|(?:to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor"

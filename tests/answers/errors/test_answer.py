@@ -272,7 +272,11 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
             "Correct the fake implementation",
             "torch.empty_strided",
         ),
-        ("ImportError: DLL load failed: the system cannot run %1.", "Visual C++ Redistributable", "LD_LIBRARY_PATH"),
+        (
+            "import torch\nImportError: DLL load failed: the system cannot run %1.",
+            "Visual C++ Redistributable",
+            "LD_LIBRARY_PATH",
+        ),
         (
             "Expected tensor for argument #1 'indices' to have scalar type Long; but got torch.cuda.FloatTensor "
             "instead (while checking arguments for embedding)",
