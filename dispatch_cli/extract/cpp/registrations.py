@@ -173,7 +173,9 @@ class Registrar:
         name = argument[0].text
         value = self._lookup(name)
         if value:
-            return value[0].text != "[" and kernel_of(argument, self._lookup).function == name
+            is_lambda = value[0].text == "[" or [token.text for token in value[:2]] == ["+", "["]
+            function = kernel_of(argument, self._lookup).function
+            return not is_lambda and (function == name or "tag" in function.lower())
         return value is not None or name in self._table.ambiguous or "tag" in name.lower()
 
     def define(
