@@ -458,8 +458,9 @@ def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
 
 def _refusal(problem: Problem) -> RefusedDeclaration:
     related = tuple((item.message, item.span) for item in problem.related)
-    where = problem.span, None, problem.line_text
-    return RefusedDeclaration(problem.code, problem.message, *where, problem.hint, related)
+    return RefusedDeclaration(
+        problem.code, problem.message, problem.span, line_text=problem.line_text, hint=problem.hint, related=related
+    )
 
 
 def _decides(file: FileContext) -> bool:

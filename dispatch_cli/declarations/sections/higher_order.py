@@ -165,13 +165,13 @@ def _read_operator(context: FileContext, values: Values) -> None:
     operator = HigherOrderOperator(
         _name(values),
         tuple(impls),
-        values.flag("side_effect") is True,
-        values.flag("add") is True,
-        context.problems.span(values.node),
-        values.flag("mutates") is True,
-        context.by is Registrant.USER and not context.extended,
-        context.by is Registrant.PYTORCH,
-        context.by is Registrant.UNKNOWN,
+        side_effect=values.flag("side_effect") is True,
+        adds=values.flag("add") is True,
+        span=context.problems.span(values.node),
+        mutates=values.flag("mutates") is True,
+        is_own=context.by is Registrant.USER and not context.extended,
+        of_pytorch=context.by is Registrant.PYTORCH,
+        of_unknown=context.by is Registrant.UNKNOWN,
     )
     context.contents.higher_order_operators.append(operator)
 

@@ -190,13 +190,18 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
     debug = values.text("debug") or name
     signature = read_signature(problems, values.get("signature"))
     python, boxed, unboxed = values.flag("python") is True, values.flag("boxed") is not False, values.flag("unboxed")
-    span = problems.span(values.node)
-    redispatches, wraps, body = None, None, None
-    if not values.keys().isdisjoint(("redispatches", "wraps", "body")):
-        redispatches, wraps, body = read_redispatches(context, values), read_wraps(values), read_body(values)
+    redispatches, wraps, body = read_redispatches(context, values), read_wraps(values), read_body(values)
     if values.flag(FALLTHROUGH):
-        debug = debug or f"registered at {block.file}:{block.line}"  # PyTorch's own kernel; a dump shows its block
-        return Kernel(debug, FALLTHROUGH, signature, boxed, unboxed is True, True, python, span)
+        return Kernel(
+            debug or f"registered at {block.file}:{block.line}",  # PyTorch's own kernel; a dump shows its block
+            FALLTHROUGH,
+            signature,
+            boxed=boxed,
+            unboxed=unboxed is True,
+            fallthrough=True,
+            python=python,
+            span=problems.span(values.node),
+        )
     if debug is None:
         if values.keys().isdisjoint(("kernel", "debug")):
             message = "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'"
@@ -206,7 +211,18 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
         _note_redispatch(context, name, redispatches, values["redispatches"] or values.node)
-    return Kernel(debug, name, signature, boxed, unboxed, False, python, span, redispatches, wraps=wraps, body=body)
+    return Kernel(
+        debug,
+        name,
+        signature,
+        boxed=boxed,
+        unboxed=unboxed,
+        python=python,
+        span=problems.span(values.node),
+        redispatches=redispatches,
+        wraps=wraps,
+        body=body,
+    )
 
 
 def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, node: Node) -> None:

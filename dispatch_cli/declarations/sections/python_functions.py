@@ -242,4 +242,10 @@ def read_wraps(values: Values) -> Wrapped | None:
     by = None if inner is None else inner.get("by")
     if inner is None or type(by) is not Scalar:
         return None
-    return Wrapped(WrapKind(by.text), *map(inner.text, ("kernel", "at", "setup_context", "dtype")))
+    return Wrapped(
+        WrapKind(by.text),
+        function=inner.text("kernel"),
+        place=inner.text("at"),
+        setup_context=inner.text("setup_context"),
+        dtype=inner.text("dtype"),
+    )
