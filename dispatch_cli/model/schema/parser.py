@@ -167,17 +167,20 @@ class _Parser:
         return Argument(name, real, size, default, kwarg_only, alias)
 
     def _default(self, real: SchemaType, size: int | None) -> Default:
-        """A default value; one that is printed otherwise than it is read keeps its print."""
+        if not self._loosely:
+            return Default(read_default(self.cursor, real, size))
+        return self._printed_default(real, size)
+
+    def _printed_default(self, real: SchemaType, size: int | None) -> Default:
+        """A default value that PyTorch has printed; where it would print what is read otherwise, with that text."""
         start = self.cursor.index
         try:
             value = read_default(self.cursor, real, size)
         except SchemaError:
-            if not self._loosely:
-                raise
+            pass
         else:
-            printed = print_default(value, real).replace(" ", "") if self._loosely else ""
-            is_whole = self.cursor.token in (",", ")") and printed == self.cursor.since(start).replace(" ", "")
-            if is_whole or not self._loosely:
+            printed = self.cursor.since(start).replace(" ", "")
+            if self.cursor.token in (",", ")") and printed == print_default(value, real).replace(" ", ""):
                 return Default(value)
         text = self.cursor.printed_default(start)
         return Default(read_printed(text), text)
