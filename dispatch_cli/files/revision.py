@@ -22,10 +22,14 @@ MAX_TARGET = 4096
 """Bytes of what a link says."""
 MAX_TREE = 8 << 20
 """Bytes of the entries of one folder. No folder of a real repository comes near."""
-MAX_NAME, MAX_MODE = 255, 6
-"""Bytes of the name of a file, and digits of a mode: no file system has longer ones."""
-MAX_ENTRIES, MAX_BYTES = 200_000, 1 << 30
-"""Entries of folders, and bytes of files, that are read of a revision: a few trees of each other can name very many."""
+MAX_NAME = 255
+"""Bytes of the name of a file: no file system has longer ones."""
+MAX_MODE = 6
+"""Digits of a mode."""
+MAX_ENTRIES = 200_000
+"""Entries of folders that are read of a revision: a few trees of each other can name very many."""
+MAX_BYTES = 1 << 30
+"""Bytes of files that are read of a revision."""
 OUTSIDE = "outside-project"
 """The code of errors for paths that lead out of the tree."""
 _SUBMODULE = 0o160000
