@@ -248,16 +248,22 @@ class Variants:
         Such a guard mostly asks for the library whose operators it is about, so that what is left where it is false
         may never be there alone. It is related to no other atom, as files of which one is in the build are.
         """
-        alone = {atom for group in self._groups for world in group.worlds[:1] if len(world) == 1 for atom in world}
         guards, others = set[str](), set[str]()
         for step in _conditional(self.declarations):
             span: Span | None = getattr(step, "span", None)
             if span is None:
                 continue
-            is_python = span.file.endswith(".py")
             for part in (part for condition in when_of(step) for part in parts_of(condition)):
-                (guards if is_python and isinstance(part, Atom) else others).update(atoms(part))
-        return frozenset((guards & alone) - others)
+                if isinstance(part, Atom) and span.file.endswith(".py"):
+                    guards.add(part.text)
+                else:
+                    others.update(atoms(part))
+        return frozenset(filter(self._is_unrelated, guards - others))
+
+    def _is_unrelated(self, atom: str) -> bool:
+        """True for an atom whose truth says nothing of another one."""
+        group = self._group_of.get(atom)
+        return group is not None and len(group.worlds[0]) == 1
 
     @property
     def capped(self) -> list[str]:

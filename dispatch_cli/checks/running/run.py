@@ -35,10 +35,10 @@ class FunctionIndex:
             for place in function.places:
                 self._by_place.setdefault(place, function)
 
-    def named(self, finding: Finding) -> Finding:
-        """The finding; it says which function registers what it is about.
+    def of_call(self, finding: Finding) -> Finding:
+        """The finding; where a function registers what it is about, it names the function and is a warning at most.
 
-        It is no error where nothing here calls that function: other libraries may be loaded before something does.
+        Nothing here calls that function: other libraries may be loaded before something does.
         """
         function = None if finding.span is None else self._by_place.get(finding.span)
         if function is None:
@@ -106,7 +106,7 @@ def run_checks(
         taker = _Taker(check, suppressions, is_new, limits)
         results = _unused(view, suppressions) if _is_about_the_run(check) else _made(check, finder, conditions)
         for item in _each_once(results):
-            finding = functions.named(check.hedged(view, item))
+            finding = functions.of_call(check.hedged(view, item))
             if finding.span is None and finding.operator is not None:
                 finding = finding._replace(span=view.own_places.get(finding.operator))
             taker.take(finding if severity is None else finding._replace(severity=severity))
