@@ -18,7 +18,8 @@ _METHODS = (
     "define|impl|fallback|_register_fake|register_autograd|_register_torch_dispatch_rule|register_autocast|py_impl|"
     f"py_functionalize_impl|{_FUNCTIONS}"
 )
-_IS_FUNCTION = re.compile(_FUNCTIONS)
+_FUNCTION = re.compile(_FUNCTIONS)
+_METHOD = re.compile(_METHODS)
 _END = r"(?:[ \t\n\r]*(?P<open>\()|(?=[ \t]*(?:#|$)))"
 _CALL = re.compile(rf"(?P<name>{_METHODS}|Library)\b{_END}", re.M)
 _ANY_CALL = re.compile(rf"\b(?P<name>[A-Za-z_]\w*)\b{_END}", re.M)
@@ -83,13 +84,13 @@ def _is_call(before: str, name: str, imported: set[str]) -> bool:
     if name == "Library" and _OF_LIBRARY.search(before):
         return True
     if before.rstrip().endswith("."):
-        return _CALL.match(f"{name}(") is not None and name != "Library"
-    return name in imported or _IS_FUNCTION.fullmatch(name) is not None
+        return _METHOD.fullmatch(name) is not None
+    return name in imported or _FUNCTION.fullmatch(name) is not None
 
 
 def _is_decorator(before: str, name: str) -> bool:
     """True if a name that is not called is a decorator that may register."""
-    return name != "Library" and _CALL.match(f"{name}(") is not None and _DECORATES.search(before) is not None
+    return _METHOD.fullmatch(name) is not None and _DECORATES.search(before) is not None
 
 
 def without_strings(text: str) -> str:
