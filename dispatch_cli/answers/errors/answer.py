@@ -33,7 +33,7 @@ HANDLED = (
     "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
     "the same cause."
 )
-PROVIDERS = ("pytorchs", "packages")
+PYTORCHS, PACKAGES = "pytorchs", "packages"
 """The conditions of advice on PyTorch, and on a package, that lacks an operator."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
@@ -72,7 +72,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
     message = MESSAGES[first.kind]
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
-    whose = (PROVIDERS[0] if is_pytorchs else "overloads" if "overload" in dict(first.details) else PROVIDERS[1], "")
+    whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
     namespace = (f"namespace_{'' if name is None else name.namespace}", "")
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, pasted.text) else []
     asked = first._replace(
@@ -174,7 +174,7 @@ def _of_nearest(
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
     if meant:
-        names = {name: text for name, text in names.items() if name not in PROVIDERS} | {"misspelled": ""}
+        names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)} | {"misspelled": ""}
     message = MESSAGES[report.kind]
     return replace(
         report,

@@ -209,8 +209,8 @@ class Fact(NamedTuple):
     """A fact about the slot, in words.
 
     keys: the keys or devices that it is about. kind: its name in machine formats. only-at: the operator has kernels at
-    these backend keys only; nowhere: at none. tensors: a tensor brings the
-    key; makes: the call is to make such a tensor; no-tensors: the call has none. not-built, pytorch-not-built: the
+    these backend keys only; nowhere: at none. tensors: a tensor brings the key; makes: the call is to make such a
+    tensor; no-tensors: no key of a backend was left for the call. not-built, pytorch-not-built: the
     operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
     missing. not-loaded: nothing has registered this backend. left-out: the build has selected operators. not-written:
     nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
@@ -316,8 +316,10 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return None if case.here else NOT_BUILT if backend is None and case.factory else "not-written"
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
-    is_told = case.text.kind == NO_KERNEL if case.kernels is None else not kinds and case.key not in case.kernels
-    if not is_told:
+    if case.kernels is None:
+        if case.text.kind != NO_KERNEL:
+            return None
+    elif kinds or case.key in case.kernels:
         return None
     if (case.factory or creates) and backend != "CPU":
         return NOT_BUILT if backend in IN_BUILDS else "not-written" if case.is_renamed else "not-loaded"

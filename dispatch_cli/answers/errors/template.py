@@ -8,7 +8,6 @@ template have that detail. A space stands for any gap, a line break too; a quote
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 QUOTE = "['\"`\u00b4\u2018\u2019\u201c\u201d]"
 GAP = r"[\s>|*#]{1,40}"
@@ -219,12 +218,15 @@ def expression(template: str) -> str:
     """The regular expression of a template."""
     parts: list[str] = []
     chosen: list[bool] = []  # for each part that is open, whether it is one of several
-    before = ""
-    tokens = [*_PART.findall(template), ("",) * 5]
-    for number, ((hole, other, begins, ends, literal), (*_, behind)) in enumerate(pairwise(tokens)):
+    tokens = _PART.findall(template)
+    before, is_written = "", False
+    for number, (hole, other, begins, ends, literal) in enumerate(tokens):
         if hole in ANYTHING:
+            behind = tokens[number + 1][-1] if number + 1 < len(tokens) else ""
             parts.append(_anything(hole, before, behind, number))
-        elif hole:
+            is_written = True  # with the hole
+            continue
+        if hole:
             parts.append(HOLES.get(hole, f"(?P<{hole}>)"))
         elif other:
             chosen[-1] = True
@@ -234,9 +236,12 @@ def expression(template: str) -> str:
             parts.append("(?:")
         elif ends:
             parts.append(")" if chosen.pop() else ")?")
-        elif number == 0 or tokens[number - 1][0] not in ANYTHING:
-            parts.append(_literal(literal))
-        before = literal if len(literal.strip()) >= LONG and not chosen else before
+        else:
+            if not is_written:
+                parts.append(_literal(literal))
+            if len(literal.strip()) >= LONG and not chosen:
+                before = literal
+        is_written = False
     return "".join(parts)
 
 

@@ -251,11 +251,16 @@ def findings_report(
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
         unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),
-        open_promises=(
-            totals[PROMISES.id].counts.get(Severity.INFO, 0) if PROMISES.id in totals.keys() - changed.keys() else 0
-        ),
+        open_promises=_open_promises(totals, changed),
         findings=reported(findings),
     )
+
+
+def _open_promises(totals: Mapping[str, Listing], changed: Mapping[str, Severity]) -> int:
+    """Number of findings about promises that could not be checked: the infos, unless settings made all such."""
+    if PROMISES.id not in totals or PROMISES.id in changed:
+        return 0
+    return totals[PROMISES.id].counts.get(Severity.INFO, 0)
 
 
 def _checked_conditions(state: State, conditions: Conditions | None) -> CheckedConditions | None:

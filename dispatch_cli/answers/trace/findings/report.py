@@ -44,9 +44,9 @@ class TraceFinding(NamedTuple):
     """A finding about the calls of one operator.
 
     key: where; of DIFFERENT, that of the kernel that ran, empty if none did. calls: how many it is about; first: the
-    number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; of STALE
-    not known, of NO_GRADIENT None, since something is missing there, and gradient says what follows. fallback: of
-    FALLBACK, which.
+    number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; None of
+    STALE, where that is not known, and of NO_GRADIENT, since something is missing there, and gradient says what
+    follows. fallback: of FALLBACK, which.
     keys: of DECOMPOSES, where the operator has a kernel; of NOT_BY_CONVENTION, the key of the kernel that is predicted
     next, if any; of DIFFERENT, that of the one that is predicted, if any.
     places: the lines of Python from which most come; more_places: how many others there are.
