@@ -153,8 +153,13 @@ class ExtensionNames:
 
 
 def without_guesses(extractions: Iterable[Extraction], guessed: Collection[str]) -> list[Extraction]:
-    """The same; a kernel's operator is unknown where its namespace is a guess, in which nothing defines it."""
+    """The extractions, in which the operator of a kernel is unknown if its namespace is a guess and does not define it.
+
+    guessed: the namespaces that are guesses.
+    """
     those = list(extractions)
+    if not guessed:
+        return those
     defined = {str(item.name) for part in those for item in part.items if isinstance(item, ExtractedDefinition)}
 
     def decided(item: Extracted) -> Extracted:
@@ -163,7 +168,7 @@ def without_guesses(extractions: Iterable[Extraction], guessed: Collection[str])
         namespace, _, name = item.operator.partition("::")
         return item._replace(operator=Unknown(f"{EXTENSION_NAME}::{name}")) if namespace in guessed else item
 
-    return [part._replace(items=tuple(map(decided, part.items))) for part in those] if guessed else those
+    return [part._replace(items=tuple(map(decided, part.items))) for part in those]
 
 
 def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -140,22 +140,29 @@ class LoadedTogether:
     def _extensions(self) -> list[_Extension]:
         """The extensions of each ``setup.py``."""
         scripts = [file for file in sorted(self._python) if os.path.basename(file) == "setup.py"]  # noqa: PTH119
-        below: dict[str, set[str]] = {paths.absolute(paths.folder_of(script)): set() for script in scripts}
-        for file in self._sources.headers if scripts else ():
-            nearest = next((folder for folder in paths.above(paths.folder_of(file)) if folder in below), None)
-            below.get(nearest or "", set()).add(file)
-        extensions: list[_Extension] = []
-        for script in scripts:
-            folder = paths.folder_of(script)
-            calls = [*_EXTENSION.finditer(_COMMENT.sub("", self._text_of(script)))]
-            is_only = len({call[1] for call in calls}) == 1
-            for name, listed in (call.groups() for call in calls):
-                if listed is None:
-                    files = below[paths.absolute(folder)] if is_only else set()
-                else:
-                    files = {paths.normal(paths.join(folder, source)) for source in _LITERAL.findall(listed)}
-                extensions.append(_Extension(name, frozenset(files), listed is not None))
-        return extensions
+        below = self._files_below(scripts) if scripts else {}
+        return [extension for script in scripts for extension in self._extensions_of(script, below[script])]
+
+    def _files_below(self, scripts: Collection[str]) -> Mapping[str, set[str]]:
+        """The C++ files in the folder of each script and below it, but not below another script there."""
+        by_folder = {paths.absolute(paths.folder_of(script)): script for script in scripts}
+        below: dict[str, set[str]] = {script: set() for script in scripts}
+        for file in self._sources.headers:
+            folder = next((folder for folder in paths.above(paths.folder_of(file)) if folder in by_folder), None)
+            if folder is not None:
+                below[by_folder[folder]].add(file)
+        return below
+
+    def _extensions_of(self, script: str, below: set[str]) -> Iterator[_Extension]:
+        """The extensions of a script. below: the C++ files that may be sources where it does not list them."""
+        calls = [call.groups() for call in _EXTENSION.finditer(_COMMENT.sub("", self._text_of(script)))]
+        is_only = len({name for name, _ in calls}) == 1
+        for name, listed in calls:
+            if listed is None:
+                files = below if is_only else set()
+            else:
+                files = {paths.normal(paths.join(paths.folder_of(script), file)) for file in _LITERAL.findall(listed)}
+            yield _Extension(name, frozenset(files), listed is not None)
 
     def _text_of(self, script: str) -> str:
         """The text of a script; empty where it cannot be read."""

@@ -7,7 +7,7 @@ kernels of autograd, ``torchgen/gen_functionalization_type.py`` for those at Fun
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
@@ -227,9 +227,9 @@ class NativeFunctions(NamedTuple):
     """Content of a ``native_functions.yaml``.
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
-    outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them
-    kernels of that backend; the generator of others is not known. problems: what is not understood. bare: names of
-    operators without schemas.
+    outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
+    kernels of that backend; what its generator makes of other operators is not known. problems: what is not understood.
+    bare: names of operators without schemas.
     """
 
     functions: list[NativeFunction]
@@ -254,8 +254,13 @@ def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions
     rules = version_rules({function.name for function in functions})
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
-    outside = all(map(keys.is_outside, reader.keys)) if reader.keys else not file.endswith("native_functions.yaml")
+    outside = _is_outside(file, reader.keys)
     return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
+
+
+def _is_outside(file: str, named: Set[str]) -> bool:
+    """True for a file of a backend that is built outside PyTorch, by the keys in it; without any, by its name."""
+    return all(map(keys.is_outside, named)) if named else not file.endswith("native_functions.yaml")
 
 
 def _each_once(functions: Iterable[NativeFunction], problems: list[NotUnderstood]) -> list[NativeFunction]:
