@@ -115,8 +115,9 @@ class UnitReader:
         end = source.function_end(offset)
         if end is None:
             return False
-        self._unit.project.account(source, offset, end)
-        self.findings.in_functions.setdefault((source.name, end), token)
+        if (source.name, end) not in self.findings.in_functions:
+            self.findings.in_functions[source.name, end] = token
+            self._unit.project.account(source, offset, end)
         return True
 
     # ---- RegisterOperators, and functions that take a library

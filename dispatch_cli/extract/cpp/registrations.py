@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -35,6 +36,8 @@ MAX_TEXT = 200
 _MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
+_TAGS = re.compile(r"(?i:(?:\b|_)tags?(?:\b|_))|[a-z]Tags?(?:[A-Z_]|\b)")
+"""In the name of a variable or macro that stands for tags."""
 _SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
@@ -154,17 +157,10 @@ class Registrar:
             elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
-        if schema is not None:
-            alias = "CONSERVATIVE" if "(" not in schema and alias is None else alias
-            self.define(schema, kernels, tokens[0].at, when, alias, tags)
-            return
-        name = Unknown(spelled(tuple(arguments[0])))
-        why = f"the schema is the value of '{name.expression}', which is not known"
-        self._findings.add(
-            ExtractedDefinition(self._block, name, None, tokens[0].at, when, tags, None, why, self._python_module)
-        )
-        for kernel in kernels:
-            self._add_kernel(name, kernel, kernel.key, tokens[0].at, when)
+        if schema is not None and "(" not in schema and alias is None:
+            alias = "CONSERVATIVE"
+        named = Unknown(spelled(tuple(arguments[0]))) if schema is None else schema
+        self.define(named, kernels, tokens[0].at, when, alias, tags)
 
     def _is_value(self, argument: Sequence[CppToken]) -> bool:
         """True for the name of a macro or a variable, unless that looks like a function."""
@@ -175,12 +171,12 @@ class Registrar:
         if value:
             is_lambda = value[0].text == "[" or [token.text for token in value[:2]] == ["+", "["]
             function = kernel_of(argument, self._lookup).function
-            return not is_lambda and (function == name or "tag" in function.lower())
-        return value is not None or name in self._table.ambiguous or "tag" in name.lower()
+            return not is_lambda and (function == name or _TAGS.search(function) is not None)
+        return value is not None or name in self._table.ambiguous or _TAGS.search(name) is not None
 
     def define(
         self,
-        schema: str,
+        schema: str | Unknown,
         kernels: Sequence[KernelArgument],
         at: Span,
         when: When,
@@ -188,32 +184,37 @@ class Registrar:
         tags: tuple[str, ...] = (),
     ) -> None:
         """Define an operator by its schema, or by its name and the C++ signature of its kernel."""
-        name = self._qualified(schema.partition("(")[0].strip())
         text, why = None, None
-        if "(" in schema:
-            text = self._with_namespace(schema)
+        if isinstance(schema, Unknown):
+            name: str | Unknown = schema
+            why = f"the schema is the value of '{schema.expression}', which is not known"
         else:
-            signature = next(filter(None, (self._infer(kernel.function_tokens, True) for kernel in kernels)), None)
-            if signature is not None and isinstance(name, str):
-                text = name + signature
+            head, opening, rest = schema.partition("(")
+            name = self._qualified(head.strip())
+            if opening:
+                text = f"{name if isinstance(name, str) else head.strip()}({rest}".strip()
+            elif (inferred := self._inferred(kernels)) is not None and isinstance(name, str):
+                text = name + inferred
             else:
                 why = "it is inferred from a C++ function whose signature is not known"
         self._findings.add(
             ExtractedDefinition(self._block, name, text, at, when, tags, alias_analysis, why, self._python_module)
         )
         for kernel in kernels:
-            self._add_kernel(name, kernel, kernel.key, at, when)
+            self._add_kernel(name, kernel, at, when)
+
+    def _inferred(self, kernels: Sequence[KernelArgument]) -> str | None:
+        return next(filter(None, (self._infer(kernel.function_tokens, True) for kernel in kernels)), None)
 
     def _implement(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         name = text_of(arguments[0], self._lookup)
         operator = Unknown(spelled(tuple(arguments[0]))) if name is None else self._qualified(name.strip())
         rest = arguments[1:]
-        key: str | Unknown | None = None
         if len(rest) > 1 and (key_of(rest[0]) is not None or "RegisterOrVerify" not in spelled(tuple(rest[1]))):
-            key = key_from(rest[0])
-            rest = rest[1:]
-        kernel = kernel_of(rest[0], self._lookup)
-        self._add_kernel(operator, kernel, key if key is not None else kernel.key, tokens[0].at, when)
+            kernel = kernel_of(rest[1], self._lookup)._replace(key=key_from(rest[0]))
+        else:
+            kernel = kernel_of(rest[0], self._lookup)
+        self._add_kernel(operator, kernel, tokens[0].at, when)
 
     def _fallback(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         kernel = kernel_of(arguments[0], self._lookup)
@@ -223,11 +224,8 @@ class Registrar:
             return
         self._findings.add(ExtractedFallback(self._block, key, kernel.function, tokens[0].at, when, kernel.fallthrough))
 
-    def _add_kernel(
-        self, operator: str | Unknown, kernel: KernelArgument, key: str | Unknown | None, at: Span, when: When
-    ) -> None:
-        if key is None:
-            key = self._block.dispatch_key
+    def _add_kernel(self, operator: str | Unknown, kernel: KernelArgument, at: Span, when: When) -> None:
+        key = self._block.dispatch_key if kernel.key is None else kernel.key
         if isinstance(key, str) and key in CATCH_ALL:
             key = None
         self._findings.add(
@@ -252,8 +250,3 @@ class Registrar:
         if isinstance(namespace, Unknown):
             return Unknown(f"{namespace.expression}::{name}")
         return name if namespace == WILDCARD else f"{namespace}::{name}"
-
-    def _with_namespace(self, schema: str) -> str:
-        head, opening, rest = schema.partition("(")
-        name = self._qualified(head.strip())
-        return f"{name if isinstance(name, str) else head.strip()}{opening}{rest}".strip()

@@ -190,15 +190,15 @@ class BodyReader:
             return pairs[index] + 1, None if ended else when
         if text in _HEADED:
             return self._headed(tokens, index, pairs, when, depth)
+        behind = pairs.get(index + 1, len(tokens)) + 1
+        if text.isupper() and behind < len(tokens) and tokens[behind].kind == "name":  # a macro without a ``;``
+            self._simple(tokens[index:behind], when, depth)
+            return behind, when
         end = end_of(tokens, index, pairs)
         if text == "return":
             self._simple(tokens[index + 1 : end], when, depth)
             own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
             return end + 1, narrowed(when, opposite(combined(own, And)))
-        behind = pairs.get(index + 1, end) + 1
-        if text.isupper() and behind < end and tokens[behind].kind == "name":  # a macro without a ``;``
-            self._simple(tokens[index:behind], when, depth)
-            return behind, when
         self._simple(tokens[index:end], when, depth)
         return end + 1, when
 

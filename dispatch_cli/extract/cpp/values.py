@@ -33,9 +33,9 @@ _DEVICES = (
     *("VE", "FPGA", "Vulkan", "Metal"),
 )
 """Device types that ``torch::dispatch`` takes; the key has the same name (torch/library.h)."""
-_CONSTANTS = {f"k{device}": device for device in _DEVICES} | {"kAutograd": "Autograd"}
-_KEY = re.compile(r"(?:::)?(?:(?:c10|at|torch)::)*(?:DispatchKey|DeviceType)::(\w+)")
-_CONSTANT = re.compile(r"(?:::)?(?:(?:c10|at|torch)::)*(k\w+)")
+_KEY = re.compile(
+    rf"(?:::)?(?:(?:c10|at|torch)::)*(?:(?:DispatchKey|DeviceType)::(\w+)|k({'|'.join((*_DEVICES, 'Autograd'))}))"
+)
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 CATCH_ALL = frozenset({"CatchAll", "Undefined"})
@@ -80,15 +80,26 @@ def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
     """Key that an expression for a key or a device type names; ``CatchAll`` for the catch-all, None for others."""
     text = "".join(token.text for token in tokens)
     match = _KEY.fullmatch(text)
-    if match:
-        return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
-    match = _CONSTANT.fullmatch(text)
-    return _CONSTANTS.get(match[1]) if match else None
+    if match is None or match[2]:
+        return match and match[2]
+    return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
+
+
+def resolved(tokens: Sequence[CppToken], lookup: Lookup) -> Sequence[CppToken]:
+    """An expression without parentheses around it; that of a local name is its value."""
+    tokens = unwrapped(tokens)
+    for _ in range(MAX_STEPS):
+        is_name = bool(tokens) and all(token.kind == "name" or token.text == "::" for token in tokens)
+        value = lookup(tokens[-1].text) if is_name else None
+        if not value:
+            break
+        tokens = unwrapped(value)
+    return tokens
 
 
 def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str | None:
     """The value of an expression that is a text; None where it is not known."""
-    tokens = unwrapped(tokens)
+    tokens = resolved(tokens, lookup)
     if not tokens or steps > MAX_STEPS:
         return None
     if all(token.kind in ("string", "raw") for token in tokens):
@@ -102,9 +113,6 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
         return None if None in values else "".join(value for value in values if value is not None)
     if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
         return text_of(tokens[:-4], lookup, steps + 1)
-    if tokens[-1].kind == "name" and all(token.kind == "name" or token.text == "::" for token in tokens):
-        value = lookup(tokens[-1].text)
-        return None if value is None else text_of(value, lookup, steps + 1)
     return None
 
 
@@ -117,12 +125,9 @@ def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str | None, s
     return text_of(tokens, lookup), None
 
 
-def elements_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> list[list[CppToken]] | None:
+def elements_of(tokens: Sequence[CppToken], lookup: Lookup) -> list[list[CppToken]] | None:
     """The elements of a list that is written down; None for something else."""
-    tokens = unwrapped(tokens)
-    if len(tokens) == 1 and tokens[0].kind == "name" and steps < MAX_STEPS:
-        value = lookup(tokens[0].text)
-        return None if value is None else elements_of(value, lookup, steps + 1)
+    tokens = resolved(tokens, lookup)
     for index, token in enumerate(tokens):
         if token.text == "{":
             body, end = inside(tokens, index)
@@ -138,14 +143,10 @@ def elements_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> l
 def tags_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str, ...] | None:
     """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
     elements = elements_of(tokens, lookup)
-    return None if elements is None else tuple(_tag(part, lookup) for part in elements if part)
-
-
-def _tag(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str:
-    if "Tag" in [token.text for token in tokens] and tokens[-1].kind == "name":
-        return tokens[-1].text
-    value = lookup(tokens[-1].text) if tokens[-1].kind == "name" and steps < MAX_STEPS else None
-    return _tag(unwrapped(value), lookup, steps + 1) if value else ""
+    if elements is None:
+        return None
+    values = [resolved(element, lookup) for element in elements if element]
+    return tuple(value[-1].text if any(token.text == "Tag" for token in value) else "" for value in values)
 
 
 class KernelArgument(NamedTuple):
@@ -180,13 +181,11 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
         return inner._replace(key=key_from(arguments[0]))
     if name == "makeFallthrough":
         return KernelArgument("fallthrough", fallthrough=True)
-    if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor"):
+    if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor", "TORCH_BOX"):
         inner = kernel_of(template or (arguments[0] if arguments else []), lookup, steps + 1)
         return inner._replace(boxed_only=True)
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
-    if name == "TORCH_BOX" and arguments:
-        return kernel_of(arguments[0], lookup, steps + 1)._replace(boxed_only=True)
     if name in _WRAPPERS | _CASTS and arguments:
         return kernel_of(arguments[0], lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":

@@ -19,7 +19,7 @@ from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, O
 
 When = tuple[Condition, ...]
 Decision = bool | Condition
-MAX_DEPTH = 40
+MAX_DEPTH = 24
 """Maximum depth of a nested expression, and of names that stand for one another in it."""
 MAX_NUMBER = 1 << 64
 FIND_SCHEMA = "findSchema"
