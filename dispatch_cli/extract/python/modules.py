@@ -35,6 +35,8 @@ MAX_LEVELS = 200
 """Dots of a relative import."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
+"""Numbers of a table, which a large file is read without."""
 
 
 class UnreadablePython(Exception):
@@ -55,6 +57,8 @@ def parse_python(text: str) -> ast.Module:
     """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
         raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters", bound=True)
+    if tokens_of(text) > MAX_TOKENS:
+        text = _TABLE.sub(lambda table: "\n" * table[0].count("\n"), text)
     if tokens_of(text) > MAX_TOKENS:
         raise UnreadablePython("the file has too many expressions", bound=True)
     if text.count(".") > MAX_DOTS and _has_long_name(text):

@@ -240,8 +240,11 @@ class FunctionFacts(NamedTuple):
     called: frozenset[str]
 
 
+_Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor | ast.Module
+
+
 @lru_cache(maxsize=50_000)
-def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor) -> FunctionFacts:
+def function_facts(code: _Body) -> FunctionFacts:
     """Facts from the text of a function or loop."""
     called: set[str] = set()
     size, limit = 0, MAX_SIZE
@@ -255,10 +258,8 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.
     return FunctionFacts(size, limit, frozenset(called))
 
 
-def may_register_in(
-    code: ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor, helpers: frozenset[str]
-) -> bool:
-    """True if a function or loop calls what may register something. helpers: functions of the project that do."""
+def may_register_in(code: _Body, helpers: frozenset[str]) -> bool:
+    """True if a function, loop or module calls what may register something. helpers: functions of a project that do."""
     called = function_facts(code).called
     return bool(called & CALLED or called & helpers)
 

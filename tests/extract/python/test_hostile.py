@@ -119,6 +119,14 @@ def test_a_file_that_is_too_large_is_a_bound(text: str, why: str, tmp_path: Path
     assert [bound.why for bound in bounds(extraction)] == [why]
 
 
+def test_a_file_with_a_large_table_is_read_without_it(tmp_path: Path) -> None:
+    table = "+1, -2.5e-3,\n" * 100_000
+    extraction = read_text(tmp_path, f"{HEAD}x = [{table}]\n{OPERATOR}")
+    assert not extraction.not_understood
+    assert schemas(extraction) == ["my::a(Tensor x) -> Tensor"]
+    assert extraction.items[-1].at.line > 100_000
+
+
 @pytest.mark.parametrize("name", ['f"f{y}() -> ()"', "str(y)", '"{}".format(y)', "repr(-y)", 'f"{y!r}"'])
 def test_numbers_that_python_does_not_print_are_not_known(tmp_path: Path, name: str) -> None:
     extraction = read_text(tmp_path, f"{HEAD}y = 0x{'f' * 5000}\nlib.define({name})\n{OPERATOR}")
@@ -133,6 +141,7 @@ def test_statements_that_nest_too_deeply_are_a_bound_where_they_register(tmp_pat
     )
     (end,) = bounds(extraction)
     assert (end.at.line, "nest more than 100 deep" in end.why) == (203, True)
+    assert not bounds(read_text(tmp_path, HEAD + "from b import a\nif a: pass\n" + branches.replace("{}", "x = 1")))
 
 
 def test_the_body_of_a_large_function_is_read(tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ class Statements:
                 self._run.spend()
                 if self._run.now.depth > MAX_NESTED:
                     why = f"statements and the calls in them nest more than {MAX_NESTED} deep"
-                    self._run.bounded(OverWork(why), scope.file, statement)
+                    if may_register_in(ast.Module([*body[place:]], []), self._run.helpers):
+                        self._run.bounded(OverWork(why), scope.file, statement)
                     break
                 inner = self._statement(statement, scope)
             except OverWork as error:
