@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulate import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
+from dispatch_cli.engine.history import run
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.layout import KeyLayout
@@ -28,6 +29,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.recording import Recording
+from dispatch_cli.trace.slots import hold
 
 _BASE = "torch"
 """PyTorch's name for the layer of functorch's stack that is no transform."""
@@ -164,8 +166,7 @@ class Explained(NamedTuple):
     state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
     problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
-    seen: how many of its kernels were observed. ended: how the calls ended. stale: a slot that they may have reached,
-    and that held another kernel than its registrations determine.
+    seen: how many of its kernels were observed. ended: how the calls ended.
     """
 
     operator: OperatorName
@@ -179,7 +180,6 @@ class Explained(NamedTuple):
     subclasses: tuple[str | None, ...] = ()
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
-    stale: str | None = None
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -214,6 +214,8 @@ class Explainer:
     def __init__(self, recording: Recording, state: State) -> None:
         self.recording = recording
         self.state = state
+        self._changed = {recording.operators[number] for number in recording.other_slots}
+        self._states: dict[int, State] = {}
         self._maker = TensorMaker(state.dispatcher.universe)
         self._simulators: dict[tuple[int, Options], CallSimulator] = {}
         self._explained: list[Explained | None] = [None] * len(recording.signatures)
@@ -230,7 +232,8 @@ class Explainer:
         return self.of_signature(self.recording.calls.signature[number])
 
     def _explain(self, signature: dict[str, Any]) -> Explained:
-        recording, state, number = self.recording, self.state, signature["operator"]
+        recording, number = self.recording, signature["operator"]
+        state = self._state(number)
         text = recording.operators[number]
         name = OperatorName.parse(text)
         if name not in state.dispatcher:
@@ -239,15 +242,11 @@ class Explainer:
             return Explained(name, state, None, "its kernels changed while the program ran, and it is not recorded how")
         try:
             values, thread, options = observed(signature, state.dispatcher.layout)
-            hops, end = self._simulator(number, name, options).run(values, thread)
+            hops, end = self._simulator(number, name, state, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
-        other = recording.other_slots.get(number)
-        key = None if other is None else next(filter(other.keys.__contains__, _may_reach(hops)), None)
-        if other is not None and key is not None:
-            than = "its registrations determine" if other.at_end else "at the program's end"
-            message = f"the slot at {key} held another kernel than {than}"
-            return Explained(name, state, None, message, stale=key if other.at_end else None)
+        if not all(other.at_end for other in recording.other_slots.get(number, {}).values()):
+            hops = tuple(hop._replace(canonical=None) for hop in hops)  # other kernels were registered then
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))
@@ -263,19 +262,23 @@ class Explainer:
             texts_of(signature, "subclasses"),
         )
 
-    def _simulator(self, number: int, name: OperatorName, options: Options) -> CallSimulator:
+    def _state(self, number: int) -> State:
+        """The state in which an operator was called, by its number."""
+        name = self.recording.operators[number]
+        if name not in self._changed:
+            return self.state
+        state = self._states.get(number)
+        if state is None:
+            state = run(self.state.declarations, self.state.source)
+            hold(state.dispatcher, OperatorName.parse(name), self.recording.other_slots.get(number, {}))
+            self._states[number] = state
+        return state
+
+    def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
         simulator = self._simulators.get((number, options))
         if simulator is None:
-            simulator = self._simulators[number, options] = CallSimulator(self.state, name, self._maker, options)
+            simulator = self._simulators[number, options] = CallSimulator(state, name, self._maker, options)
         return simulator
-
-
-def _may_reach(hops: Iterable[Hop]) -> Iterator[str]:
-    """The slots of kernels, and those of keys that go before: what they hold decides whether they are passed over."""
-    for hop in hops:
-        keyset = hop.keyset if hop.selection is None else hop.selection.unmasked
-        yield hop.slot
-        yield from (slot for slot in keyset.layout.universe.slots if slot in keyset)
 
 
 def _named(handler: Handler, signature: dict[str, Any]) -> Handler:

@@ -28,7 +28,7 @@ class CallFact(Enum):
     """A tensor wanted gradients, and the operator has no autograd kernel, or one without a backward. Not those that
     PyTorch has for inference only."""
     STALE = "stale"
-    """A slot held another kernel than its registrations determine: it is not known which."""
+    """A slot held another kernel than its registrations determine."""
     PYTHON = "python"
     """Python ran: a mode, a tensor subclass, or a kernel that is a Python function."""
     AUTOCAST = "autocast"
@@ -65,7 +65,7 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
         facts.append(CallFact.DECOMPOSES)
     if gradient_loss(explained, universe) is not None:
         facts.append(CallFact.NO_GRADIENT)
-    if explained.stale is not None:
+    if any(is_stale(hop) for hop in hops):
         facts.append(CallFact.STALE)
     if any(hop.does is Does.HANDS_OVER or runs_python(hop) for hop in hops):
         facts.append(CallFact.PYTHON)
@@ -74,6 +74,11 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
 
 _COMMUNICATES = ("c10d", "_c10d_functional", "_dtensor", "symm_mem")
 """Namespaces of operators that have no gradient either, and with which one trains: between processes."""
+
+
+def is_stale(hop: Hop) -> bool:
+    """True if its slot held another kernel than the registrations determine, and it is known which."""
+    return hop.canonical is not None and hop.live.rule is not Rule.NOT_KNOWN
 
 
 def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, FallbackKind]]:

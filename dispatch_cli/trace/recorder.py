@@ -232,5 +232,11 @@ def _registry(process: RecordedProcess) -> bytes:
     spec.loader.exec_module(probe)
     root = os.path.dirname(os.path.dirname(os.path.abspath(process.torch.__file__)))
     clean = probe.Cleaner(root, sys.path, os.path.expanduser("~")).clean
-    changes: bytes = process.library.recorder_changes()  # before the probe registers something
-    return changes + line_of("state", probe.capture(probe.LivePyTorch(process.torch, [], clean, [])))
+    changes = []
+    for text in process.library.recorder_changes().decode("utf-8", "replace").splitlines():
+        number, slots = json.loads(text)  # before the probe registers something
+        for _, kernels, _ in slots:
+            for kernel in kernels or ():
+                kernel[1] = clean(kernel[1])
+        changes.append(line_of("r", number, slots))
+    return b"".join(changes) + line_of("state", probe.capture(probe.LivePyTorch(process.torch, [], clean, [])))

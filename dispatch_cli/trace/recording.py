@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,6 +28,8 @@ START = b'{"dispatch_cli_trace":'
 """Start of a recording; blanks may stand between."""
 _STATE = b'["state"'
 """Start of the line with the state."""
+_OF_STATE = (_STATE, b'["r"', b'["o"')
+"""Start of the lines that say what was registered, and by what numbers operators are called."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
@@ -129,14 +131,19 @@ class RecordedCalls:
         return None if end == NONE else max(0, end - self.start[call])
 
 
-class OtherSlots(NamedTuple):
-    """Slots of an operator that held something else, when it was called, than is determined at the program's end.
+Held = Sequence[tuple[str | None, str, bool]] | None
+"""The registrations of the kernel that a slot held: key, text of a dump, whether it falls through; the newest of a key
+first. The key of a backend fallback is None. Empty for a kernel that is not registered, None where there was none."""
 
-    at_end: they still do: they are stale.
+
+class OtherSlot(NamedTuple):
+    """Content of a slot of an operator in its calls, where another one is determined at the program's end.
+
+    at_end: it still holds that: it is stale.
     """
 
+    held: Held
     at_end: bool
-    keys: frozenset[str]
 
 
 @dataclass
@@ -158,7 +165,7 @@ class Recording:
     places: list[PythonPlace] = field(default_factory=list)
     threads: list[str] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)
-    other_slots: dict[int, OtherSlots] = field(default_factory=dict)
+    other_slots: dict[int, Mapping[str, OtherSlot]] = field(default_factory=dict)
     calls: RecordedCalls = field(default_factory=RecordedCalls)
     nodes: dict[tuple[int, int], int] = field(default_factory=dict)
     kernels: dict[int, list[Ran]] = field(default_factory=dict)
@@ -284,7 +291,7 @@ class _RecordingReader:
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
             return
-        if not self._with_calls and not line.startswith(_STATE):
+        if not self._with_calls and not line.startswith(_OF_STATE):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
@@ -320,7 +327,7 @@ class _RecordingReader:
 
     def _other_slots(self, value: list[Any]) -> None:
         operator = _index(value[1], self._of.operators, "an operator")
-        self._of.other_slots[operator] = OtherSlots(value[2], frozenset(value[3]))
+        self._of.other_slots[operator] = {slot: OtherSlot(held, at_end) for slot, held, at_end, *_ in value[2]}
 
     def _call(self, value: list[Any]) -> None:
         _, signature, thread, depth, place, start, sequence, forward, *_ = value
@@ -380,10 +387,11 @@ def _seconds(value: Any) -> None:
 
 
 _ENTRY = row(TEXT, _NUMBER, TEXT)
+_HELD = or_nothing(list_of(row(or_nothing(TEXT, "a text or null"), TEXT, FLAG)), "a list or null")
 _SHAPES = {
     **dict.fromkeys("oft", _ENTRY),
     "s": row(TEXT, _NUMBER, of_type(dict, "an object")),
-    "r": row(TEXT, _NUMBER, FLAG, list_of(TEXT)),
+    "r": row(TEXT, _NUMBER, list_of(row(TEXT, _HELD, FLAG))),
     "l": row(TEXT, _NUMBER, _NUMBER, _NUMBER, TEXT),
     "k": row(TEXT, _NUMBER, TEXT, number(1 << 64), FLAG),
     "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),

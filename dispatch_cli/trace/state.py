@@ -17,11 +17,13 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.text.debug_text import file_below_aten
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.explained import texts_of
-from dispatch_cli.trace.recording import Recording
+from dispatch_cli.trace.recording import OtherSlot, Recording
+from dispatch_cli.trace.slots import hold
 
 PROGRAM = "the recorded program"
 BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registrant.PYTORCH)
@@ -124,6 +126,12 @@ def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
         if fallback["key"] not in own
     )
     state = run(Declarations(universe, steps=steps, inherited_steps=steps), source)
+    stale: dict[str, dict[str, OtherSlot]] = {}
+    for number, slots in recording.other_slots.items():
+        at_end = {slot: other for slot, other in slots.items() if other.at_end}
+        stale.setdefault(recording.operators[number], {}).update(at_end)
+    for name, at_end in stale.items():
+        hold(state.dispatcher, OperatorName.parse(name), at_end)
     return RegistrationsKnown(state, base, False)
 
 

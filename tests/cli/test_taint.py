@@ -254,7 +254,9 @@ def test_recorded_guards_say_what_held() -> None:
 def test_recordings_of_programs(taint: str) -> None:
     """Each text of a recording in turn; every format shows it or refuses it harmlessly."""
     lines = [json.loads(line) for line in every().splitlines()]
-    lines.insert(-1, ["r", 0, True, ["AutogradCPU", "CPU"]])
+    lines.insert(
+        -1, ["r", 0, [["CPU", [["CPU", "registered at then.py:7", False]], False], ["AutogradCPU", None, True]]]
+    )
     explained = [("--format", form, "--explain", "0") for form in ("text", "json")]
     runs = itertools.cycle([*(("--format", form) for form in FORMATS), *explained])
     count = 0

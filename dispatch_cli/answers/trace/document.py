@@ -271,6 +271,7 @@ _KEYS = {TraceFindingKind.NO_GRADIENT: "Missing at", TraceFindingKind.DIFFERENT:
 """The heading of the key of a finding, where it is not "Key"."""
 _OTHER_KEYS = {
     TraceFindingKind.DECOMPOSES: "Kernel at",
+    TraceFindingKind.STALE: "Later kernel at",
     TraceFindingKind.NOT_BY_CONVENTION: "Predicted next",
     TraceFindingKind.DIFFERENT: "Predicted",
 }

@@ -120,8 +120,8 @@ class TraceView:
         shown = self._shown.get(number)
         if shown is None:
             path = self.path(call)
-            keys = tuple((kernel.key, kernel.does, kernel.fallback) for kernel in path.kernels)
-            look = (self.recording.operator_of(call), keys, path.end, path.handler, path.problem)
+            kernels = tuple((each.key, each.kernel, each.does, each.fallback) for each in path.kernels)
+            look = (self.recording.operator_of(call), kernels, path.end, path.handler, path.problem)
             shown = self._shown[number] = self._kinds.setdefault(look, len(self._kinds))
         forward = self.recording.forward_of(call)
         place = NONE if forward is None else calls.place[forward]

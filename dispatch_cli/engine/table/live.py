@@ -119,6 +119,14 @@ class LiveTable:
         for key in active:
             self._registered |= self._layout.registered_bit[key]
 
+    def observe(self, entries: Mapping[str, tuple[TableEntry, KernelChange | None]]) -> None:
+        """Take *entries* for what slots were seen to hold, each with the change that it had missed, if that is known.
+
+        Others are in order: `settle` comes before it.
+        """
+        self._catch_up()
+        self._behind = {key: _Behind(live, cause) for key, (live, cause) in entries.items()}
+
     def __getitem__(self, key: str) -> TableEntry:
         self._catch_up()
         behind = self._behind.get(key)

@@ -5,7 +5,7 @@
 // this file's lock nor the dispatcher's is held meanwhile.
 //
 // What the slots of an operator hold is looked at in each call. An operator whose kernels have changed gets another
-// number. At the end it is known which slots held something else than what is registered then determines.
+// number. At the end it is known which slots held something else than what is registered then determines, and what.
 //
 // Built as a shared library with -fno-access-control (tables are private) and -DNDEBUG (as PyTorch's wheels are).
 
@@ -180,7 +180,9 @@ inline const KernelFunction& original_of(const KernelFunction& kernel) {
   return logging == nullptr ? kernel : logging->original();
 }
 
-// For each slot of an operator a text of the kernel in it, kept once: two slots hold the same where it is the same text.
+// For each slot of an operator the registrations of the kernel in it, as JSON: key, text of PyTorch's dump, whether it
+// falls through; the newest of a key first. The key of a backend fallback is null. No registrations: it is not known.
+// null: no kernel. Kept once: two slots hold the same where it is the same text.
 using Slots = std::vector<const std::string*>;
 
 // held: what the slots hold; otherwise what the registrations determine. To be called with the recorder's lock, or in a
@@ -189,13 +191,17 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
   static auto& kept = *new std::set<std::string>;
   const auto& entry = op.operatorDef_->op;
   const auto& dispatcher = c10::Dispatcher::singleton();
-  std::map<KernelWords, std::string> texts{{KernelWords(KernelFunction()), "none"},
-                                           {KernelWords(KernelFunction::makeFallthrough()), "a fallthrough"}};
+  std::map<KernelWords, std::string> texts;
+  const auto add_registration = [](std::string& text, const auto& key, const auto& registration) {
+    add(text, text.empty() ? "[" : ",[", key, ',', Quoted{registration.debug}, ',');
+    add(text, registration.kernel.isFallthrough(), ']');
+  };
   for (uint16_t key = 0; key <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++key) {
     const auto registered = entry.kernels_.find(static_cast<c10::DispatchKey>(key));
     if (registered == entry.kernels_.end()) continue;
-    for (const auto& [kernel, schema, debug] : registered->second) {
-      texts.try_emplace(KernelWords(original_of(kernel)), std::to_string(key) + " " + debug);
+    for (const auto& registration : registered->second) {
+      const auto name = Quoted{c10::toString(registered->first)};
+      add_registration(texts[KernelWords(original_of(registration.kernel))], name, registration);
     }
   }
   Slots slots;
@@ -205,10 +211,11 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
       return entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]).first.kernel;
     };
     const KernelWords words(original_of(held ? entry.dispatchTable_[at] : determined()));
-    const auto text = texts.find(words);
-    const bool is_fallback = words == KernelWords(original_of(fallback.kernel));
-    const std::string other = is_fallback ? "fallback " + fallback.debug : "another kernel";
-    slots.push_back(&*kept.insert(text == texts.end() ? other : text->second).first);
+    const auto known = texts.find(words);
+    std::string text = known == texts.end() ? "" : known->second;
+    if (words == KernelWords(original_of(fallback.kernel))) add_registration(text, "null", fallback);
+    const bool is_there = words != KernelWords(KernelFunction());
+    slots.push_back(&*kept.insert(is_there ? "[" + text + "]" : "null").first);
   }
   return slots;
 }
@@ -390,21 +397,22 @@ class Recorder final : public c10::OpRegistrationListener {
   }
 
   // Of the numbers of operators: the slots that held something else than the registrations of now determine, a line
-  // each, and whether they still do.
+  // each, with what they held, and whether they still hold it.
   std::string changes() const {
     std::string out;
     for (const auto& [key, called] : numbered_operators_) {
       const auto op = c10::Dispatcher::singleton().findSchema(called.name);
       const Slots& slots = key.second;
       if (!op || slots.empty()) continue;
-      const Slots determined = slots_of(*op, false);
-      std::string keys;
+      const Slots determined = slots_of(*op, false), now = slots_of(*op, true);
+      std::string others;
       for (size_t at = 0; at < determined.size(); ++at) {
         if (slots[at] == determined[at]) continue;
-        add(keys, keys.empty() ? "" : ",", Quoted{c10::toString(keys_of_slots()[at])});
+        add(others, others.empty() ? "[" : ",[", Quoted{c10::toString(keys_of_slots()[at])}, ',', *slots[at], ',');
+        add(others, slots[at] == now[at], ']');
       }
-      if (keys.empty()) continue;
-      add(out, "[\"r\",", called.number, ',', slots == slots_of(*op, true), ",[", keys, "]]\n");
+      if (others.empty()) continue;
+      add(out, '[', called.number, ",[", others, "]]\n");
     }
     return out;
   }

@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, META
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import FallbackKind, autocast_hop, fallbacks, gradient_loss
+from dispatch_cli.trace.facts import FallbackKind, autocast_hop, fallbacks, gradient_loss, is_stale
 from dispatch_cli.trace.recording import NONE, PythonPlace
 from dispatch_cli.trace.selected import Selected
 
@@ -45,10 +45,10 @@ class TraceFinding(NamedTuple):
 
     key: where; of DIFFERENT, that of the kernel that ran, empty if none did. calls: how many it is about; first: the
     number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; None of
-    STALE, where that is not known, and of NO_GRADIENT, since something is missing there, and gradient says what
-    follows. fallback: of FALLBACK, which.
-    keys: of DECOMPOSES, where the operator has a kernel; of NOT_BY_CONVENTION, the key of the kernel that is predicted
-    next, if any; of DIFFERENT, that of the one that is predicted, if any.
+    NO_GRADIENT, since something is missing there, and gradient says what follows. fallback: of FALLBACK, which.
+    keys: of DECOMPOSES, where the operator has a kernel; of STALE, where the kernel is registered for which the slot
+    was not computed anew; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT,
+    that of the one that is predicted, if any.
     places: the lines of Python from which most come; more_places: how many others there are.
     """
 
@@ -136,8 +136,11 @@ def _of_calls(explained: Explained) -> Iterator[TraceFinding]:
     cast = autocast_hop(hops, universe)
     if cast is not None:
         yield _about(TraceFindingKind.AUTOCAST, name, cast)
-    if explained.stale is not None:
-        yield TraceFinding(TraceFindingKind.STALE, name, explained.stale)
+    for hop in hops:
+        if is_stale(hop):
+            late = explained.state.dispatcher.stale_slots(explained.operator).get(hop.slot)
+            keys = () if late is None else (late.cause.key,)
+            yield _about(TraceFindingKind.STALE, name, hop)._replace(keys=keys)
 
 
 def _about(kind: TraceFindingKind, name: str, hop: Hop) -> TraceFinding:

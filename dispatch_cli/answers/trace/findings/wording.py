@@ -34,7 +34,8 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.AUTOCAST:
             return f"{calls} had tensors cast by autocast at {key}: {plural(finding.casts, 'cast')}."
         case TraceFindingKind.STALE:
-            return f"{calls} can have run what is at {key}, which is not what the registrations determine."
+            late = f": the slot was not computed anew for the kernel at {finding.keys[0]}" if finding.keys else ""
+            return f"{calls} ran {ran} at {key}, which is not what the registrations determine{late}."
         case TraceFindingKind.NOT_BY_CONVENTION:
             others = f" with {', '.join(finding.keys)}" if finding.keys else ""
             return (
@@ -106,8 +107,7 @@ _HELP = {
     ),
     TraceFindingKind.STALE: (
         "The slot was not computed anew for a kernel that was registered later. Register a kernel at the slot's own "
-        "key, or change the order of the registrations. `dispatch-cli explain OP KEY --base RECORDING` says what they "
-        "determine."
+        "key, or change the order of the registrations. `dispatch-cli explain OP KEY --base RECORDING` says more."
     ),
     TraceFindingKind.NOT_BY_CONVENTION: (
         "These kernels are not PyTorch's own, and dispatch-cli cannot see what they do. It assumes that they "
