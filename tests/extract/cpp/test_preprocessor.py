@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import tokens_of
-from dispatch_cli.extract.cpp.preprocessor.tokens import string_value
+from dispatch_cli.extract.cpp.preprocessor.tokens import string_value, tokens_of
 from dispatch_cli.extract.cpp.preprocessor.unit import UnclosedMacro
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork

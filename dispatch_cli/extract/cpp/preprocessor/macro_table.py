@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, known, unknown_macro
 from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, defined_as
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, tokens_of
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
 from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.sources import ReadSettings
 

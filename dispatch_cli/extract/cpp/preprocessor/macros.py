@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, read_macro, tokens_of
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken
+from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, read_macro
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
 from dispatch_cli.extract.work import WorkBudget
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
-from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, normal
+from dispatch_cli.extract.cpp.preprocessor.sourcetext import REST_OF_LINE, SourceText, normal
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import Sources
@@ -81,7 +81,7 @@ class CppProject:
             self._may_begin[file.name] = signs and self.pattern.search(file.blanked) is not None
         return self._may_begin[file.name]
 
-    def account(self, file: SourceFile, start: int, end: int) -> None:
+    def account(self, file: SourceText, start: int, end: int) -> None:
         """Note that a part of a file, which ``#if`` leaves out or which defines a macro, has been looked at."""
         for match in _REGISTERS.finditer(file.blanked, start, end):
             self.accounted.add((file.name, file.line(match.start())))

@@ -1,17 +1,16 @@
-"""A C++ file: its text, its directives, and what is looked up in it."""
+"""A C++ file with its directives, and the macros that they define."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import When
-from dispatch_cli.extract.cpp.preprocessor.tokens import REST_OF_LINE, CppToken, blanked, lex, normal, spelled
-from dispatch_cli.model.span import Span
+from dispatch_cli.extract.cpp.preprocessor.sourcetext import REST_OF_LINE, SourceText
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex, spelled
 
 _DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
 IFS = frozenset({"if", "ifdef", "ifndef"})
@@ -20,12 +19,6 @@ _GUARDED = IFS | ENDS | {"define", "undef", "include", "include_next", "import"}
 """Directives that an include guard is around."""
 _TARGET = re.compile(r'\s*(?:"([^"\n]*)"|<([^>\n]*)>)')
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
-_ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-_BRACE = re.compile(r"[{}]")
-_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
-MAX_HEADER = 2000
-"""Characters of the head of a function."""
 
 
 class Macro(NamedTuple):
@@ -113,30 +106,8 @@ class Directive:
         return read_macro(self.tokens)
 
 
-class SourceFile:
-    """A file, with ``\\n`` at the ends of its lines. What is looked up in it is searched once, for all names."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self.name = name
-        self.text = normal(text)
-
-    @cached_property
-    def blanked(self) -> str:
-        """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
-        return blanked(self.text)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self.text))]
-
-    def line(self, offset: int) -> int:
-        """The line, from 1, of a character."""
-        return bisect_right(self._starts, offset)
-
-    def span(self, offset: int) -> Span:
-        """The place of a character."""
-        line = self.line(offset)
-        return Span(self.name, line, offset - self._starts[line - 1] + 1)
+class SourceFile(SourceText):
+    """A file with its directives."""
 
     @cached_property
     def directives(self) -> Sequence[Directive]:
@@ -168,58 +139,3 @@ class SourceFile:
         """True if it is read once in a translation unit."""
         pragmas = (directive.name for directive in self.directives if directive.kind == "pragma")
         return "once" in pragmas or self.guard is not None
-
-    @cached_property
-    def aliases(self) -> Mapping[str, tuple[int, int]]:
-        """The types that ``using NAME = TYPE;`` and ``typedef TYPE NAME;`` give names."""
-        aliases: dict[str, tuple[int, int]] = {}
-        for match in _ALIAS.finditer(self.blanked):
-            aliases.setdefault(match[1] or match[4], match.span(2 if match[1] else 3))
-        return aliases
-
-    @cached_property
-    def calls(self) -> Mapping[str, Sequence[tuple[int, int]]]:
-        """The places of names before a ``(``, with that."""
-        calls: dict[str, list[tuple[int, int]]] = {}
-        for match in _CALL.finditer(self.blanked):
-            calls.setdefault(match[1], []).append(match.span())
-        return calls
-
-    def function_end(self, offset: int) -> int | None:
-        """The end of the function in whose body a place is; None outside of functions."""
-        index = bisect_left(self._bodies, (offset, 0)) - 1
-        end = self._bodies[index][1] if index >= 0 else 0
-        return end if offset < end else None
-
-    @cached_property
-    def _bodies(self) -> Sequence[tuple[int, int]]:
-        """The places of the braces around each function that is in no other one."""
-        return list(_function_bodies(self.blanked))
-
-
-def _function_bodies(text: str) -> Iterator[tuple[int, int]]:
-    depth, outside, opening = 0, -1, 0
-    for match in _BRACE.finditer(text):
-        if match[0] == "{":
-            if outside < 0 and _begins_function(text, match.start()):
-                outside, opening = depth, match.start()
-            depth += 1
-        elif depth > 0:
-            depth -= 1
-            if depth == outside:
-                yield opening, match.start()
-                outside = -1
-    if outside >= 0:
-        yield opening, len(text)
-
-
-def _begins_function(text: str, brace: int) -> bool:
-    begin = max(brace - MAX_HEADER, 0)
-    start = max(begin - 1, *(text.rfind(mark, begin, brace) for mark in ";{}#"))
-    header = text[start + 1 : brace]
-    return _CALL.search(header) is not None and _NOT_A_FUNCTION.search(header) is None
-
-
-def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
-    """The tokens of a text that is not in a file."""
-    return list(lex(SourceFile(name, text), 0, len(text)))

@@ -1,65 +1,35 @@
-"""Tokens of C++: the lexer, texts of which comments and literals are blanked, and what is in brackets."""
+"""Tokens of C++: the lexer, and what is in brackets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from dispatch_cli.extract.cpp.preprocessor.sourcetext import (
+    IN_QUOTES,
+    IN_SINGLE_QUOTES,
+    PREFIX,
+    RAW,
+    REST_OF_LINE,
+    SourceText,
+)
 from dispatch_cli.extract.work import CHARACTERS
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.span import Span
 
-if TYPE_CHECKING:
-    from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
-
-_PREFIX = r"(?:u8|[uUL])?"
-REST_OF_LINE = r"[^\\\n]*(?:\\.[^\\\n]*)*"
-"""Remainder of a line, with the lines that it goes on with. Its loop runs once for each backslash, not for each
-character, as the memory of the pattern grows with that."""
-_IN_QUOTES = r'[^"\\\n]*(?:\\.[^"\\\n]*)*'
-_IN_SINGLE_QUOTES = r"[^'\\\n]*(?:\\.[^'\\\n]*)*"
-_RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
-_SKIPPED = re.compile(
-    rf"//{REST_OF_LINE}|/\*(?:.*?\*/|.*)"
-    rf"|(?P<raw>(?<![\w]){_PREFIX}{_RAW.format('d')})"
-    rf'|"{_IN_QUOTES}"?'
-    rf"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'{_IN_SINGLE_QUOTES}'?",
-    re.S,
-)
-"""Comments and literals; one that does not end takes the rest of its line."""
-_LOOSE = re.compile(r"\\[ \t\f\v]+\n")
 _PATTERN = re.compile(
     rf"(?P<blank>[ \t\n\f\v\r]+|\\\n|//{REST_OF_LINE}|/\*(?:.*?\*/|.*))"
-    rf"|(?P<raw>{_PREFIX}{_RAW.format('delimiter')})"
-    rf'|(?P<string>{_PREFIX}"{_IN_QUOTES}"(?:_\w+)?)'
-    rf"|(?P<character>{_PREFIX}'{_IN_SINGLE_QUOTES}')"
-    rf"|(?P<unclosed>{_PREFIX}(?:\"{_IN_QUOTES}|'{_IN_SINGLE_QUOTES}))"
+    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
+    rf'|(?P<string>{PREFIX}"{IN_QUOTES}"(?:_\w+)?)'
+    rf"|(?P<character>{PREFIX}'{IN_SINGLE_QUOTES}')"
+    rf"|(?P<unclosed>{PREFIX}(?:\"{IN_QUOTES}|'{IN_SINGLE_QUOTES}))"
     r"|(?P<name>[A-Za-z_$@][\w$]*)"
     r"|(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-][\w.]*|'\w[\w.]*)*)"
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
     re.S,
 )
-
-
-def normal(text: str) -> str:
-    """The text with ``\\n`` at the ends of lines, and no blanks between a backslash and the end of its line."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _LOOSE.sub("\\\n", text) if "\\" in text else text
-
-
-def blanked(text: str) -> str:
-    """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
-    return _SKIPPED.sub(_blank, text)
-
-
-def _blank(match: re.Match[str]) -> str:
-    lines = [" " * len(line) for line in match[0].split("\n")]
-    if match[0].startswith("/*"):  # a comment over several lines is one blank: a directive goes on behind it
-        lines[:-1] = [f"{line[:-1]}\\" if line else "" for line in lines[:-1]]
-    return "\n".join(lines)
 
 
 class CppToken(NamedTuple):
@@ -75,10 +45,10 @@ class CppToken(NamedTuple):
     kind: str
     text: str
     space: bool
-    source: SourceFile
+    source: SourceText
     offset: int
     when: tuple[Condition, ...] = ()
-    use: tuple[SourceFile, int] | None = None
+    use: tuple[SourceText, int] | None = None
     hide: frozenset[str] = frozenset()
 
     @property
@@ -88,7 +58,7 @@ class CppToken(NamedTuple):
         return source.span(offset)
 
 
-def lex(source: SourceFile, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
+def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
     """The tokens of a part of a file, without blanks and comments."""
     space = False
     nothing: frozenset[str] = frozenset()
@@ -102,9 +72,14 @@ def lex(source: SourceFile, start: int, end: int, when: tuple[Condition, ...] = 
         space = False
 
 
+def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
+    """The tokens of a text that is not in a file."""
+    return list(lex(SourceText(name, text), 0, len(text)))
+
+
 _ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
-_QUOTED = re.compile(rf'{_PREFIX}"(.*)"(?:_\w+)?', re.S)
+_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
 
 
 def string_value(token: CppToken) -> str:
