@@ -74,11 +74,16 @@ def _parameter_types() -> Iterator[tuple[object, str]]:
     for base, (name, in_lists, optional_in_lists, optional_lists) in _BASES.items():
         yield base, name
         yield _optional(base), f"{name}?"
-        items = [(base, name)] * in_lists + [(_optional(base), f"{name}?")] * optional_in_lists
-        for kind, item in [((of, (part,)), item) for of in ("list", "Sequence") for part, item in items]:
-            yield kind, f"{item}[]"
-            if optional_lists:
-                yield _optional(kind), f"{item}[]?"
+        items: list[tuple[object, str]] = []
+        if in_lists:
+            items.append((base, name))
+        if optional_in_lists:
+            items.append((_optional(base), f"{name}?"))
+        for item, item_name in items:
+            for kind in (("list", (item,)), ("Sequence", (item,))):
+                yield kind, f"{item_name}[]"
+                if optional_lists:
+                    yield _optional(kind), f"{item_name}[]?"
 
 
 PARAMETER_TYPES = dict(_parameter_types())
@@ -245,7 +250,9 @@ def _compared(value: Value) -> object:
 def one_of_types(value: Value, types: Sequence[Value]) -> bool | None:
     """True if a type is among others; None where that is not known."""
     answers = [same_type(value, type_) for type_ in types]
-    return True if True in answers else None if None in answers or not answers else False
+    if True in answers:
+        return True
+    return None if None in answers or not answers else False
 
 
 # infer_schema

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
 from dispatch_cli.extract.python.evaluation.values import (
@@ -49,7 +48,6 @@ from dispatch_cli.model.sources.extracted import (
 from dispatch_cli.model.sources.source_conditions import question_text
 from dispatch_cli.model.span import Span
 
-_Extracted = TypeVar("_Extracted", bound=Extracted)
 STEP = 3
 """Units of work of an expression or statement."""
 FINDING = 50
@@ -327,14 +325,12 @@ class PythonRun:
         absent = condition.operand if isinstance(condition, Not) else None
         return isinstance(absent, Atom) and _base(self.questions.get(absent.text, "")) == _base(operator)
 
-    def found(self, call: Call, kind: Callable[..., _Extracted], *about: object, **more: object) -> _Extracted:
-        """A registration is found at a call. about, more: its fields."""
-        more.setdefault("at", self.at(call.file, call.node))
-        thing = kind(*about, when=self.conditions(call.file), **more)
-        self._emit(thing, call.node)
-        return thing
+    def where(self, call: Call) -> tuple[Span, tuple[Condition, ...]]:
+        """The place of what a call registers, and its conditions."""
+        return self.at(call.file, call.node), self.conditions(call.file)
 
-    def _emit(self, thing: Extracted, node: ast.AST) -> None:
+    def found(self, thing: Extracted, call: Call) -> None:
+        """A registration is found at a call."""
         texts = sum(len(part) for part in thing if isinstance(part, str))
         parts = sum(len(part) for part in thing if isinstance(part, tuple))
         self.spend(FINDING + texts // 16 + parts)
@@ -342,7 +338,7 @@ class PythonRun:
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
             self._defined.setdefault(_base(thing.name), []).append(thing.when)
         if (why := self._why_not(thing)) is not None:
-            self._refuse(thing.at, node, why, thing.when)
+            self._refuse(thing.at, call.node, why, thing.when)
             if why is not self.now.uncertain or not _defines_unknown(thing):
                 return
         if thing not in self.registered and self.now.assumed is not None:

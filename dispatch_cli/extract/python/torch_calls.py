@@ -165,7 +165,9 @@ class TorchCalls:
         schema = self._schema_of(arguments.get("prototype_function"), arguments.get("mutates_args", ()), tags)
         if isinstance(schema, NamedSchema):
             return NamedSchema(name if isinstance(name, str) else "", schema.why, schema.refused)
-        return schema if name is None else f"{name}{schema}" if isinstance(name, str) else Opaque(call.node)
+        if name is None:
+            return schema
+        return f"{name}{schema}" if isinstance(name, str) else Opaque(call.node)
 
     def _custom_op(self, call: Call, triton: bool = False) -> Value:
         """``custom_op(name, fn)``."""
@@ -182,12 +184,13 @@ class TorchCalls:
         devices = names.devices_of(types)
         if devices is not None and any(isinstance(device, Unknown) for device in devices):
             self._run.not_known(call, f"its device types are `{names.shown(types, call.node)}`")
-        self._run.found(
-            call,
-            CustomOperator,
+        at, when = self._run.where(call)
+        operator = CustomOperator(
             name,
             f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None,
             function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function",
+            at,
+            when,
             device_types=None if devices is None else tuple(device for device in devices if isinstance(device, str)),
             mutates_args=names.mutates_of(mutates),
             tags=tags,
@@ -196,6 +199,7 @@ class TorchCalls:
             refused=None if unknown is None else unknown.refused,
             body=body_of(function, self._run),
         )
+        self._run.found(operator, call)
         return OperatorHandle(name)
 
     def _direct_register(self, call: Call) -> Value:
@@ -221,15 +225,18 @@ class TorchCalls:
         if kind is None:
             return self._run.not_known(call, "the kind of the library is not known")
         key = names.key_of(arguments.get("dispatch_key", ""))
-        at = self._run.span(call.file, call.node)
-        return LibraryValue(self._block(call, kind, names.text_of(arguments.get("ns"), call.node), key, at=at))
-
-    def _block(self, call: Call, *about: object, **more: object) -> ExtractedBlock:
-        return self._run.found(call, ExtractedBlock, *about, python=True, **more)
+        namespace = names.text_of(arguments.get("ns"), call.node)
+        _, when = self._run.where(call)
+        block = ExtractedBlock(kind, namespace, key, self._run.span(call.file, call.node), when, python=True)
+        self._run.found(block, call)
+        return LibraryValue(block)
 
     def _implicit(self, namespace: str | Unknown, call: Call) -> LibraryValue:
         """The library that a function makes where none is given."""
-        return LibraryValue(self._block(call, LibraryKind.FRAGMENT, namespace, None, implicit=True))
+        at, when = self._run.where(call)
+        block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, at, when, python=True, implicit=True)
+        self._run.found(block, call)
+        return LibraryValue(block)
 
     def _scoped(self, call: Call) -> Value:
         """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
@@ -274,17 +281,19 @@ class TorchCalls:
             name, why, refused = names.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
         else:
             name = Unknown(names.shown(schema, call.node))
-        self._run.found(
-            call,
-            ExtractedDefinition,
+        at, when = self._run.where(call)
+        definition = ExtractedDefinition(
             lib.block,
             name,
             text,
+            at,
+            when,
             tags=names.tags_of(arguments.get("tags")),
             alias_analysis=alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
             why_unknown=why or (None if text else f"the schema is `{names.shown(schema, call.node)}`"),
             refused=refused,
         )
+        self._run.found(definition, call)
         return schema.partition("(")[0] if isinstance(schema, str) else Opaque(call.node)
 
     # kernels
@@ -320,11 +329,20 @@ class TorchCalls:
         with_keyset: bool = False,
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
-        key, falls = key or "CompositeImplicitAutograd", names.is_fallthrough(function)
-        shown = "fallthrough" if falls else function_name(function)
-        body = None if with_keyset else body_of(function, self._run)
-        about = lib.block, operator, key, shown
-        self._run.found(call, ExtractedKernel, *about, fallthrough=falls, python=True, body=body)
+        falls = names.is_fallthrough(function)
+        at, when = self._run.where(call)
+        kernel = ExtractedKernel(
+            lib.block,
+            operator,
+            key or "CompositeImplicitAutograd",
+            "fallthrough" if falls else function_name(function),
+            at,
+            when,
+            fallthrough=falls,
+            python=True,
+            body=None if with_keyset else body_of(function, self._run),
+        )
+        self._run.found(kernel, call)
 
     def _impl(self, lib: LibraryValue, call: Call) -> None:
         """``lib.impl(op_name, fn, dispatch_key)``."""
@@ -347,7 +365,8 @@ class TorchCalls:
         function = arguments.get("fn")
         falls = names.is_fallthrough(function)
         shown = "fallthrough" if falls else function_name(function)
-        self._run.found(call, ExtractedFallback, lib.block, key, shown, fallthrough=falls, python=True)
+        at, when = self._run.where(call)
+        self._run.found(ExtractedFallback(lib.block, key, shown, at, when, fallthrough=falls, python=True), call)
 
     def _of_library(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library."""
@@ -357,12 +376,15 @@ class TorchCalls:
                 return self._define(lib, call)
             case "impl":
                 self._impl(lib, call)
-            case "impl of":  # the decorator `torch.library.impl`
-                self._impl(lib, call.of(call.given[0], call.given[-1], call.given[1], **call.keywords))
-                return call.given[-1]
-            case "define and impl":  # the decorator `torch.library.define`
-                self._impl(lib, call.of(self._define(lib, call.of(*call.given[:-1], **call.keywords)), call.given[-1]))
-                return call.given[-1]
+            case "impl of" if len(call.given) > 2:  # the decorator `torch.library.impl`
+                name, key, *_, function = call.given
+                self._impl(lib, call.of(name, function, key, **call.keywords))
+                return function
+            case "define and impl" if call.given:  # the decorator `torch.library.define`
+                *given, function = call.given
+                name = self._define(lib, call.of(*given, **call.keywords))
+                self._impl(lib, call.of(name, function))
+                return function
             case "_register_fake":
                 self._fake(lib, call)
             case "_impl_with_aoti_compile":
@@ -377,22 +399,33 @@ class TorchCalls:
 
     # functions for operators
 
-    def _add(self, role: FunctionRole, operator: str | Unknown, function: Value, call: Call, **more: object) -> None:
+    def _add(
+        self,
+        role: FunctionRole,
+        operator: str | Unknown,
+        function: Value,
+        call: Call,
+        devices: tuple[str | Unknown, ...] = (),
+        dtype: str | None = None,
+    ) -> None:
         """A Python function for an operator, found."""
         override = call.keywords.get("allow_override")
         setup = call.keywords.get("setup_context")
-        self._run.found(
-            call,
-            OperatorFunction,
+        at, when = self._run.where(call)
+        operator_function = OperatorFunction(
             role,
             operator,
             function_name(function),
+            at,
+            when,
+            devices,
             setup_context=None if setup is None else function_name(setup),
+            dtype=dtype,
             allow_override=override if isinstance(override, bool) else None,
             body=body_of(function, self._run),
             setup_body=body_of(setup, self._run),
-            **more,
         )
+        self._run.found(operator_function, call)
 
     def _register(self, role: FunctionRole, call: Call) -> Value:
         """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""

@@ -306,9 +306,13 @@ class Evaluator:
                 continue
             if not isinstance(value, Alternatives) or place < last - 1:
                 break
-            other = self.value(node.values[last], scope)
-            return self.run.each(value, lambda v: v if self.truth_of(v, node) is stop else other)  # noqa: B023
+            return self._or_last(node, value, stop, scope)
         raise NoResult
+
+    def _or_last(self, node: ast.BoolOp, value: Value, stop: bool, scope: Scope) -> Value:
+        """Of the values that the last operand but one may have, those that decide; the last operand for the others."""
+        last = self.value(node.values[-1], scope)
+        return self.run.each(value, lambda option: option if self.truth_of(option, node) is stop else last)
 
     def _either(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.truth(node.test, scope)
@@ -503,14 +507,13 @@ class Evaluator:
         base = node.module or ""
         if node.level:
             path = index.relative(file, node.level, base)
-            is_there = (
-                path is not None
-                if base
-                else all(
-                    index.relative(file, node.level, name.name) or (path and index.mentions(path, name.name))
-                    for name in node.names
+            if base:
+                is_there = path is not None
+            else:  # modules of the package, or names that it binds itself
+                asked = [name.name for name in node.names]
+                is_there = all(
+                    index.relative(file, node.level, name) or (path and index.mentions(path, name)) for name in asked
                 )
-            )
             if is_there:
                 return None
         elif names.certain(base):

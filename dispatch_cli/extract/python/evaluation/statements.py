@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
@@ -211,9 +212,9 @@ class Statements:
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
         for place, element in enumerate(target.elts):
-            self.assign(element, self._run.each(value, lambda v, p=place: self._part(v, p, target)), scope)  # type: ignore[misc]
+            self.assign(element, self._run.each(value, partial(self._part, target, place)), scope)
 
-    def _part(self, value: Value, place: int, target: ast.Tuple | ast.List) -> Value:
+    def _part(self, target: ast.Tuple | ast.List, place: int, value: Value) -> Value:
         """One of the items of a value that is unpacked."""
         items = self._run.items(value)
         return items[place] if items is not None and len(items) == len(target.elts) else Opaque(target.elts[place])
