@@ -54,9 +54,12 @@ class UnitReader:
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
-        if text == "RegisterOperators" or text.startswith("MAKE_TORCH_LIBRARY"):
-            if not self._in_function(token):
-                self._register_operators(token) if text[0] == "R" else self._library_object(token)
+        if text == "RegisterOperators":
+            if not self._left_out(token):
+                self._register_operators(token)
+        elif text.startswith("MAKE_TORCH_LIBRARY"):
+            if not self._left_out(token):
+                self._library_object(token)
         elif block := _BLOCK.fullmatch(text):
             self._block(token, _KINDS[block[1]])
         elif text in ("Library", "StableLibrary"):
@@ -81,18 +84,19 @@ class UnitReader:
         self.findings.account([token])
         self._unit.used.add(token.text)
         arguments = split(taken[2:-1])
-        named = arguments[:3] if kind is LibraryKind.IMPL else [*arguments[:1], [], *arguments[1:2]]
-        if len(named) < 3 or not same_conditions(taken):
+        if kind is not LibraryKind.IMPL:
+            arguments.insert(1, [])  # the key
+        if len(arguments) < 3 or not same_conditions(taken):
             return self.findings.refuse(taken, "this block has no namespace, key and name", self._build)
-        namespace = self._known(block_namespace(named[0]))
-        key = self._known(block_key(named[1])) if named[1] else None
+        namespace = self._known(block_namespace(arguments[0]))
+        key = self._known(block_key(arguments[1])) if arguments[1] else None
         block = ExtractedBlock(kind, namespace, key, token.at, joined(token.when, self._build))
         opening = self._unit.next()
         body = self._bracketed([opening]) if opening is not None and opening.text == "{" else None
         if body is None:
             return self.findings.refuse(taken, "the braces of this block are missing or do not match", self._build)
         self.findings.add(block)
-        name = named[2][-1].text if named[2] else ""
+        name = arguments[2][-1].text if arguments[2] else ""
         reader = BodyReader(name, block, self.findings, self._unit, self._functions, self._signatures.infer)
         reader.read(body[1:-1], self._build)
         return None
@@ -109,8 +113,8 @@ class UnitReader:
         taken = self._bracketed([token]) or [token]
         self.findings.refuse(taken, "what is registered with an object of a library is not followed", self._build)
 
-    def _in_function(self, token: CppToken) -> bool:
-        """True for a registration in a function, such as a test, which is made when that is called: it is left out."""
+    def _left_out(self, token: CppToken) -> bool:
+        """Leave out a registration in a function, such as a test, which is made when that is called. False outside."""
         source, offset = token.use or (token.source, token.offset)
         end = source.function_end(offset)
         if end is None:

@@ -131,7 +131,7 @@ class Signatures:
         if names[0] != "return" or opening < 2 or inside(tokens, opening)[1] != len(tokens) - 1 or names[-1] != ";":
             return None
         signature = self.infer(tokens[1:opening], everywhere=True)
-        return signature and signature.partition(") -> ")[2]
+        return None if signature is None else signature.partition(") -> ")[2]
 
     def _joined(self, parameters: Sequence[CppToken], results: str | None) -> str | None:
         types = [self._parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]
@@ -156,7 +156,9 @@ class Signatures:
                 return None
             return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
         kind = self._type(kept)
-        return kind and (f"({kind} _0)" if kind.startswith("(") else f"{kind} _0")
+        if kind is None:
+            return None
+        return f"({kind} _0)" if kind.startswith("(") else f"{kind} _0"
 
     # ---- types
 

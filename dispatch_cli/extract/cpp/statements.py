@@ -260,13 +260,13 @@ class BodyReader:
     def _refuse(self, tokens: list[CppToken], why: str, when: When, bound: bool = False) -> None:
         """Keep a statement that is not understood, with the definition of an operator that it may have."""
         self._findings.refuse(tokens, why, when, bound)
-        texts = [token.text for token in tokens]
-        define = texts.index("def") if "def" in texts else None
-        if self._block.kind is not LibraryKind.IMPL and (define is not None or self._may_define(tokens)):
-            opening = texts.index("(", define) if define is not None and "(" in texts[define:] else len(texts)
-            named = split(inside(tokens, opening)[0])[:1] if opening < len(texts) else []
-            shown = named[0] if named and named[0] else tokens
-            name = Unknown(" ".join(spelled(tuple(shown[:MAX_NAME])).split()))
+        if self._block.kind is LibraryKind.IMPL:
+            return
+        defined = _defined(tokens)
+        if defined is None and self._may_define(tokens):
+            defined = tokens
+        if defined is not None:
+            name = Unknown(" ".join(spelled(tuple(defined[:MAX_NAME])).split()))
             when = joined(tokens[0].when, when)
             self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, why_unknown=why))
 
@@ -278,8 +278,7 @@ class BodyReader:
         """
         first, *others = tokens
         texts = {token.text for token in others}
-        implements = texts & {"impl", "fallback"} or self._unit.table.only_implements(first.text)
-        if implements:
+        if texts & {"impl", "fallback"} or self._unit.table.only_implements(first.text):
             return False
         if self._mentions(tokens):
             return all(token.text != "void" for token in tokens[:3])
@@ -355,6 +354,18 @@ class BodyReader:
         body = substitute(list(function.body), values, self._unit.work)
         self.read(body, joined(tokens[0].when, when), depth + 1)
         return True
+
+
+def _defined(tokens: list[CppToken]) -> list[CppToken] | None:
+    """The first argument of a ``def`` in a statement, or all of it if there is none; None for one without ``def``."""
+    texts = [token.text for token in tokens]
+    if "def" not in texts:
+        return None
+    define = texts.index("def")
+    if "(" not in texts[define:]:
+        return tokens
+    arguments = split(inside(tokens, texts.index("(", define))[0])
+    return arguments[0] if arguments and arguments[0] else tokens
 
 
 def _is_call(tokens: Sequence[CppToken], index: int) -> bool:

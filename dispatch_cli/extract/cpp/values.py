@@ -80,9 +80,12 @@ def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
     """Key that an expression for a key or a device type names; ``CatchAll`` for the catch-all, None for others."""
     text = "".join(token.text for token in tokens)
     match = _KEY.fullmatch(text)
-    if match is None or match[2]:
-        return match and match[2]
-    return Unknown(text) if is_macro_like(match[1]) else _SAME.get(match[1], match[1])
+    if match is None:
+        return None
+    member, constant = match.groups()
+    if member is None:
+        return constant
+    return Unknown(text) if is_macro_like(member) else _SAME.get(member, member)
 
 
 def resolved(tokens: Sequence[CppToken], lookup: Lookup) -> Sequence[CppToken]:

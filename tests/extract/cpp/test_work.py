@@ -35,7 +35,6 @@ ENDS = {
     "arguments that double": "steps to read",
     "arguments used twice": "steps to read",
     "constants that add up three": "steps to read",
-    "local conditions that double": "steps to read",
     "loops in loops": "steps to read",
     "functions that call twice": "steps to read",
     "arguments of functions that double": "steps to read",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import chain
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
@@ -151,8 +150,8 @@ def _calculated(values: Sequence[_Value], operators: Sequence[str]) -> _Value:
         for operator, number in zip(operators, numbers[1:], strict=True):
             result = max(-MAX_NUMBER, min(int(_CALCULATED[operator](result, number)), MAX_NUMBER))
         return result
-    texts = [str(int(value) if isinstance(value, int) else value) for value in values]
-    return " ".join(chain(texts[:1], *zip(operators, texts[1:], strict=True)))
+    first, *others = [str(int(value) if isinstance(value, int) else value) for value in values]
+    return first + "".join(f" {operator} {text}" for operator, text in zip(operators, others, strict=True))
 
 
 def _decision(value: _Value) -> Decision:
