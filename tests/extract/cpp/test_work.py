@@ -68,6 +68,16 @@ def test_what_nobody_could_read_ends_within_the_budget_with_its_place(
     assert work.spent[entry.at.file] < free + UNITS_PER_BYTE * size + FREE_UNITS * 0.1
 
 
+@pytest.mark.parametrize("name", sorted(HOSTILE.keys() - ENDS.keys()))
+def test_what_only_looks_like_much_is_read_to_its_end(tmp_path: Path, name: str) -> None:
+    spent = []
+    for count in (HOSTILE[name].size // 2, HOSTILE[name].size):
+        result, work, _ = read(tmp_path, name, count)
+        assert not any(entry.bound for entry in result.not_understood)
+        spent.append(sum(work.spent.values()))
+    assert spent[1] < 4 * spent[0]
+
+
 def test_the_checks_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "headers three times"
     write({**HOSTILE[name].files(HOSTILE[name].size), "b.cpp": FINE}, str(tmp_path))
