@@ -156,6 +156,12 @@ def texts_of(signature: Mapping[str, Any], name: str) -> tuple[str | None, ...]:
     return tuple(map(_text, values)) if isinstance(values, list) else ()
 
 
+def _flags_of(signature: Mapping[str, Any], name: str) -> tuple[bool, ...]:
+    """The flags of a list in a signature."""
+    values = signature.get(name)
+    return tuple(value is True for value in values) if isinstance(values, list) else ()
+
+
 def _local_keys(data: list[int], layout: KeyLayout) -> LocalKeys:
     return LocalKeys(keys_of(data[0], layout), keys_of(data[1], layout))
 
@@ -258,7 +264,7 @@ class Explainer:
             values,
             thread,
             texts_of(signature, "devices"),
-            tuple(text == "True" for text in texts_of(signature, "requires_grad")),
+            _flags_of(signature, "requires_grad"),
             texts_of(signature, "subclasses"),
         )
 
