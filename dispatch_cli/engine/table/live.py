@@ -50,7 +50,7 @@ class StaleEntry(NamedTuple):
 
 
 class _Behind(NamedTuple):
-    """A slot whose live entry is not the canonical one. cause: None while both are one function."""
+    """A slot whose live entry is not the canonical one. cause: None while both are one function, or if not known."""
 
     live: TableEntry
     cause: KernelChange | None
