@@ -352,10 +352,11 @@ class PythonRun:
         if self.now.uncertain is not None:
             return self.now.uncertain
         assumed = self.now.assumed
-        calling = None if assumed is None else f"`{assumed.name}` registers it when it is called"
-        if calling and not is_decided(thing):
-            return f"{calling}, and no call of it was found"
-        return f"{calling}, and the file registers it elsewhere, too" if self._has_rival(thing) and calling else None
+        if assumed is not None and not is_decided(thing):
+            return f"`{assumed.name}` registers it when it is called, and no call of it was found"
+        if not self._has_rival(thing) or assumed is None:
+            return None
+        return f"`{assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
 
     def _has_rival(self, thing: Extracted) -> bool:
         """True if a function that nothing calls registers what its file registers elsewhere: only one can be called."""

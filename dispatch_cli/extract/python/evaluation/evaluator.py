@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
@@ -78,7 +77,7 @@ class Evaluator:
     module: the names of a module, by its file.
     """
 
-    block: Callable[[Sequence[ast.stmt], Scope], Any]
+    block: Callable[[Sequence[ast.stmt], Scope], object]
     assign: Callable[[ast.expr, Value, Scope], None]
     module: Callable[[str], Scope]
 
