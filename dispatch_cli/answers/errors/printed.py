@@ -95,9 +95,11 @@ class PrintedTable(NamedTuple):
         """
         if not self.whole:
             return None
-        core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
-        fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
-        shown = {*(self.lines if self.listed is None else self.listed - core)} - fallen
+        shown = {*self.lines}
+        if self.listed is not None:
+            core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
+            shown = {*self.listed} - core
+        shown -= {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
         return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
 
     def may_have(self, key: str) -> bool:
@@ -110,12 +112,12 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name))}
     names = () if text.available is None or are_indices(text.available) else text.available
     listed = frozenset(key for name in names if (key := _slot(universe, name)))
-    behind = universe.slot[BACKEND_SELECT]
-    # of a list that was shortened by hand it is not known what is left out
-    reaches = text.available_cut and any(universe.slot[key] >= behind for key in listed)
-    is_list = bool(names) and (reaches or _is_whole_list(universe, text))
+    after_backends = universe.slot[BACKEND_SELECT]
+    # a list that ends too early may have all backends; of one that was shortened by hand it is not known what it lacks
+    has_backends = text.available_cut and any(universe.slot[key] >= after_backends for key in listed)
+    is_list = bool(names) and (has_backends or _is_whole_list(universe, text))
     slots = [universe.slot[key] for key in lines]
-    is_table = bool(slots) and min(slots) <= behind <= max(slots)
+    is_table = bool(slots) and min(slots) <= after_backends <= max(slots)
     return PrintedTable(lines, listed if is_list else None, is_list or is_table)
 
 
