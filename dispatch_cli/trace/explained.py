@@ -29,7 +29,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.recording import Recording
-from dispatch_cli.trace.slots import hold
+from dispatch_cli.trace.slots import hold, was_stale
 
 _BASE = "torch"
 """PyTorch's name for the layer of functorch's stack that is no transform."""
@@ -252,7 +252,9 @@ class Explainer:
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
         if not all(other.at_end for other in recording.other_slots.get(number, {}).values()):
-            hops = tuple(hop._replace(canonical=None) for hop in hops)  # other kernels were registered then
+            hops = tuple(  # other kernels were registered then
+                hop if was_stale(state.dispatcher, name, hop.slot) else hop._replace(canonical=None) for hop in hops
+            )
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))
