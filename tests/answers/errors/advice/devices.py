@@ -45,7 +45,7 @@ untried(
     "If no error follows",
     "needs a backend with a fallback to the CPU",
 )
-untried("ran-on-cpu", "If it is too slow", "needs a backend with a fallback to the CPU")
+untried("ran-on-cpu", "If it fails or is too slow", "needs a backend with a fallback to the CPU")
 untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback to the CPU")
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
 untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)

@@ -1,5 +1,8 @@
 """Texts about the data of tensors, about dtypes, devices and the GPU, and about layouts."""
 
+import pickle
+import warnings
+
 import torch
 
 from tests.answers.errors.advice.trial import tries, untried
@@ -20,3 +23,57 @@ untried("not-exported", "Use a newer PyTorch, whose exporter", "needs the packag
 
 untried("mixed-devices", "Move it to {device}", GPU)
 untried("not-built", "Compare `torch.cuda.get_arch_list()`", GPU)
+
+
+@tries("not-deterministic", "Let it warn only", "or turn the mode off around the call", "use another operator")
+def operator_without_an_order(advice):
+    torch.use_deterministic_algorithms("turn" not in advice, warn_only="warn" in advice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if "warn" in advice else "default")
+        x = torch.ones(2)
+        if "another" in advice:
+            x[0] = 2.0
+        else:
+            x.put_(torch.tensor([0]), torch.tensor([2.0]))
+        assert x[0] == 2
+
+
+@tries("not-deterministic", unchanged=("You do not have to change anything: results may differ",))
+def operator_without_an_order_that_runs(advice):
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert torch.ones(2).put_(torch.tensor([0]), torch.tensor([2.0]))[0] == 2
+
+
+untried("no-dtype", "The copy converts itself", "needs a backend without the code")
+
+
+@tries("no-stub", "Call `x.to_dense()` before", "or leave that module out of `to_mkldnn`")
+def batch_norm_of_one_dimension_in_mkldnn(advice):
+    x = torch.ones(2, 4) if "leave" in advice else torch.ones(2, 4).to_mkldnn()
+    torch.batch_norm(x.to_dense() if "dense" in advice else x, *[torch.ones(4)] * 4, False, 0.1, 1e-5, False)
+
+
+untried("no-data", "If the program passes none", "needs an older version")
+untried("no-data", "Ask `x.defined()` before", "needs C++")
+
+
+@tries("no-data", "`x.to_dense()` first")
+def mkldnn_tensor_pickled(advice):
+    x = torch.ones(2).to_mkldnn()
+    pickle.dumps(x.to_dense() if advice else x)
+
+
+untried("no-strides", "`x.to_dense()` first", "needs an older version")
+
+
+@tries("wrong-arguments", "Pass a list, also of one tensor")
+def tensor_in_place_of_a_list(advice):
+    x = torch.ones(2)
+    torch.ops.aten.stack([x] if advice else x)
+
+
+untried("wrong-arguments", "Write the number as a tensor", "needs an older version")
+untried("not-built", "Load them to a device that is there", "needs another build")
+untried("changed-in-place", "Leave `.data` or `.detach()` out", "needs an older version")
+untried("other-text", "Compute with the parts", "needs a GPU")
+untried("other-text", "or a release of the package that calls it for yours", "needs an older version")
