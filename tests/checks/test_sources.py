@@ -360,14 +360,19 @@ def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) ->
         'import torch\n\n@torch.library.custom_op("mine::scale", mutates_args=())\n'
         "def scale(x: torch.Tensor, f: float) -> torch.Tensor:\n    return x * f\n\n"
         "@scale.register_fake\ndef _(x):\n    return torch.empty_like(x)\n\n"
-        "def backward(ctx, g):\n    return g * 2\n\nscale.register_autograd(backward)\n"
+        "def backward(ctx, g):\n    return g * 2\n\nscale.register_autograd(backward)\n\n"
+        '@torch.library.custom_op("mine::seek", mutates_args=())\n'
+        "def seek(x: torch.Tensor, mode: str = 'exact') -> torch.Tensor:\n    return x.clone()\n\n"
+        "@seek.register_fake\ndef _(x, mode):\n    return torch.empty_like(x)\n"
     )
     options = ("--select", "function-signature", "--format", "json")
     findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
     assert [finding["tip"].partition(";")[0] for finding in findings] == [
         "take the arguments of the schema",
         "return a value for each result of the schema",
+        "give the parameters the defaults of the schema",
     ]
+    assert "PyTorch leaves out where they equal the schema's defaults" in findings[2]["message"]
 
 
 def test_what_follows_from_a_refused_kernel_is_an_info(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> N
         support = script.ask("data")["support"]
         words = shlex.split(script.ask("command", "support"))[1:]
         printed, report = call(*words).out, json.loads(call(*words, "--format", "json").out)
-        assert support["blocks"][0][1] == printed.splitlines()[-1]
+        assert support["blocks"][0][1] == printed.splitlines()[0]
         for row in report["operators"]:
             for at, cell in enumerate(row["cells"]):
                 title, name, number = support["calls"][f"{at},{row['operator']}"]

@@ -57,6 +57,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import mismatches
 
 TIP = "take the arguments of the schema; PyTorch takes the function as it is, and fails when it calls it"
+OF_DEFAULTS = "give the parameters the defaults of the schema"
 OF_RESULTS = "return a value for each result of the schema; in a backward, a gradient, or None, for each argument"
 
 
@@ -77,7 +78,7 @@ def find(view: View) -> Iterator[Finding]:
                     at=registration,
                     related=(("the schema", view.defined_at(name)),),
                     details=(("schema", str(schema)),),
-                    tip=OF_RESULTS if mismatch.of_results else TIP,
+                    tip=OF_RESULTS if mismatch.of_results else OF_DEFAULTS if mismatch.of_defaults else TIP,
                     subject=mismatch.function,
                     severity=None if mismatch.always or mismatch.by_default else Severity.INFO,
                 )

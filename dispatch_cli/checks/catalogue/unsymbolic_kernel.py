@@ -72,7 +72,7 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
         if symbolic:
             yield CHECK.finding(
                 f"{name}: the kernel {kernel.debug} at {key} takes int for {', '.join(sizes)}, which the schema "
-                f"declares as {SYM_INT}: tracing through {keys_text(symbolic)} specialises on the size",
+                f"declares as {SYM_INT}: tracing through {keys_text(symbolic)} specialises on the value",
                 name,
                 key,
                 at=registration,

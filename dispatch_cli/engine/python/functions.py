@@ -35,7 +35,7 @@ class FunctionMismatch(NamedTuple):
 
     function: its name. why: a sentence's end, after its name. always: every call fails, not only one with, or without,
     arguments that have defaults. by_default: at least one without them does. of_results: it is about what the function
-    returns, not about what it takes.
+    returns, not about what it takes. of_defaults: it lacks defaults that the schema has.
     """
 
     function: str
@@ -43,6 +43,7 @@ class FunctionMismatch(NamedTuple):
     always: bool
     by_default: bool = False
     of_results: bool = False
+    of_defaults: bool = False
 
 
 def mismatches(kernel: Kernel, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
@@ -69,8 +70,13 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
     every = [argument.name for argument in schema.arguments if argument.kwarg_only]
     required = [argument.name for argument in schema.arguments if argument.kwarg_only and argument.default is None]
     fewest = body.refusal(before + needed, *required)
-    words = body.refusal(before + len(positional), *every) or fewest
+    whole = body.refusal(before + len(positional), *every)
+    words = whole or fewest
     if words is None:
+        return
+    if whole is None:
+        why = f"needs arguments that PyTorch leaves out where they equal the schema's defaults: {words}"
+        yield FunctionMismatch(name, why, always=False, by_default=True, of_defaults=True)
         return
     taken = [keyword for keyword in every if keyword in required or keyword in body.signature.parameters]
     always = fewest is not None and all(
