@@ -105,7 +105,7 @@ def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:
     """
     not_understood = {str(statement.at) for statement in run.not_understood}
     undecided = (entry for entry in run.document.get("undecided", ()) if entry["registers"] != "block")
-    return [entry for entry in undecided if entry["at"] not in not_understood]
+    return [entry for entry in undecided if entry["registers"] != "definition" or entry["at"] not in not_understood]
 
 
 def _undecided(run: SourceRun) -> Iterator[Block]:

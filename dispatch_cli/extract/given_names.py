@@ -152,21 +152,25 @@ class ExtensionNames:
         return uses
 
 
-def without_guesses(extractions: Iterable[Extraction], guessed: Collection[str]) -> list[Extraction]:
+def without_guesses(
+    extractions: Iterable[Extraction], guessed: Collection[str], read: Callable[[str], str]
+) -> list[Extraction]:
     """The extractions, in which the operator of a kernel is unknown if its namespace is a guess and does not define it.
 
-    guessed: the namespaces that are guesses.
+    guessed: the namespaces that are guesses. Files that do not name ``TORCH_EXTENSION_NAME`` have none.
     """
     those = list(extractions)
     if not guessed:
         return those
-    defined = {str(item.name) for part in those for item in part.items if isinstance(item, ExtractedDefinition)}
+    definitions = (ExtractedDefinition, CustomOperator)
+    defined = {str(item.name) for part in those for item in part.items if isinstance(item, definitions)}
 
     def decided(item: Extracted) -> Extracted:
         if not isinstance(item, ExtractedKernel) or not isinstance(item.operator, str) or item.operator in defined:
             return item
         namespace, _, name = item.operator.partition("::")
-        return item._replace(operator=Unknown(f"{EXTENSION_NAME}::{name}")) if namespace in guessed else item
+        is_guess = namespace in guessed and EXTENSION_NAME in read(item.at.file)
+        return item._replace(operator=Unknown(f"{EXTENSION_NAME}::{name}")) if is_guess else item
 
     return [part._replace(items=tuple(map(decided, part.items))) for part in those]
 

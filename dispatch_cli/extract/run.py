@@ -71,7 +71,7 @@ def collect(
 
     those = list(_extractions(sources, backends, pytorch))
     guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
-    known = without_guesses(readable([extraction for _, extraction in those]), guessed)
+    known = without_guesses(readable([extraction for _, extraction in those]), guessed, sources.read)
     written = with_alternatives(with_answers(known), sources)
     extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
     items = [item for _, extraction in extractions for item in extraction.items]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.catalogue import unused_suppression
+from dispatch_cli.checks.catalogue.refused_registration import UNKNOWN_OPERATOR
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.running.brought_about import Finder
 from dispatch_cli.checks.running.listing import Limits, Listing
@@ -36,16 +37,18 @@ class FunctionIndex:
                 self._by_place.setdefault(place, function)
 
     def of_call(self, finding: Finding) -> Finding:
-        """The finding; where a function registers what it is about, it names the function and is a warning at most.
+        """The finding; where a function registers what it is about, it names the function.
 
-        Nothing here calls that function: other libraries may be loaded before something does.
+        Nothing here calls that function. A registration for an operator that is not there is a warning: the library
+        that defines it may be loaded before something does.
         """
         function = None if finding.span is None else self._by_place.get(finding.span)
         if function is None:
             return finding
         note = Related(f"registered in {function.name}(), when that is called", function.at)
-        severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
-        return finding._replace(related=(*finding.related, note), severity=severity)
+        finding = finding._replace(related=(*finding.related, note))
+        is_open = finding.severity is Severity.ERROR and finding.subject == UNKNOWN_OPERATOR
+        return finding._replace(severity=Severity.WARNING) if is_open else finding
 
 
 class Suppressed(NamedTuple):

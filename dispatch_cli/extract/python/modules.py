@@ -221,7 +221,7 @@ class ModuleIndex:
 
     def _in_search_path(self, name: str, importer: str) -> list[str]:
         """The files of that name beside the importer; in any folder, where it changes ``sys.path``."""
-        if "." in name or name in sys.stdlib_module_names:
+        if "." in name or name == "torch" or name in sys.stdlib_module_names:
             return []
         anywhere = "sys.path" in self.text(importer)
         folder = PurePath(importer).parent

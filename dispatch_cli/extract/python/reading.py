@@ -27,6 +27,7 @@ from dispatch_cli.model.sources.extracted import (
     CalledFunction,
     Extracted,
     ExtractedBlock,
+    ExtractedDefinition,
     Extraction,
     SourceKind,
 )
@@ -88,7 +89,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         for function, places in run.called.items()
     ]
     not_followed = {statement.at for statement in statements}
-    decidable = [thing for thing in things if thing.at not in not_followed]
+    decidable = [thing for thing in things if not (isinstance(thing, ExtractedDefinition) and thing.at in not_followed)]
     return Extraction(
         tuple(things),
         tuple(statements),

@@ -109,20 +109,26 @@ def _value(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str
             return combined([_decision(inner(part)) for part in parts], _JOINS[operators[0]])
         return _calculated([_in_parentheses(part, inner(part)) for part in parts], operators)
     if depth < MAX_DEPTH and texts[:1] in (["!"], ["not"]):
-        return opposite(_decision(inner(tokens[1:])))
+        value = inner(tokens[1:])
+        return True if isinstance(value, _AskedOperator) else opposite(_decision(value))
     if texts[:1] == ["defined"] and (names := [token.text for token in tokens[1:] if token.kind == "name"]):
         return is_defined(names[0])
     name = texts[:-4] if texts[-4:] == [".", "has_value", "(", ")"] else texts
     if depth < MAX_DEPTH and len(name) == 1 and (meaning := lookup(name[0])):
         return inner(meaning)
-    if FIND_SCHEMA in texts and texts[-1] == ")":  # an operator that is about to be defined is not there
-        return False
     if texts in (["true"], ["false"]):
         return texts == ["true"]
     if _NUMBER.fullmatch(number := "".join(texts)):
         digits = number.rstrip("uUlLzZ").replace("'", "")
         return int(digits, 8 if re.match("-?0[0-7]*$", digits) else 0)
-    return " ".join(spelled(tuple(tokens)).split()) or "…"
+    text = " ".join(spelled(tuple(tokens)).split()) or "…"
+    return _AskedOperator(text) if FIND_SCHEMA in texts and texts[-1] == ")" else text
+
+
+class _AskedOperator(str):
+    """The text of a call that asks for an operator: one that is defined where it is not there, is not there yet."""
+
+    __slots__ = ()
 
 
 def _operators(tokens: Sequence[CppToken], texts: Sequence[str]) -> list[int]:
@@ -157,4 +163,4 @@ def _calculated(values: Sequence[_Value], operators: Sequence[str]) -> _Value:
 def _decision(value: _Value) -> Decision:
     if isinstance(value, int):
         return bool(value)
-    return Atom(value) if isinstance(value, str) else value
+    return Atom(str(value)) if isinstance(value, str) else value
