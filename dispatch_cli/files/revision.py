@@ -26,10 +26,12 @@ MAX_NAME = 255
 """Bytes of the name of a file: no file system has longer ones."""
 MAX_MODE = 6
 """Digits of a mode."""
-MAX_ENTRIES = 200_000
-"""Entries of folders that are read of a revision: a few trees of each other can name very many."""
-MAX_BYTES = 1 << 30
-"""Bytes of files that are read of a revision."""
+TIMES = 20
+"""Reads of each object, on the average: a few trees of each other can name very many files."""
+FREE_ENTRIES, FREE_BYTES = 1_000, 16 << 20
+"""Entries of folders, and bytes of files, that may be read besides."""
+BLOCK = 4096
+"""Bytes that a file counts as besides its own."""
 OUTSIDE = "outside-project"
 """The code of errors for paths that lead out of the tree."""
 _SUBMODULE = 0o160000
@@ -70,7 +72,8 @@ class RevisionTree:
         self._objects = objects
         self._root = TreeEntry("", stat.S_IFDIR, oid)
         self._folders: dict[str, Mapping[str, TreeEntry]] = {}
-        self._entries_left, self._bytes_left = MAX_ENTRIES, MAX_BYTES
+        self._listed = Repeats(f"the folders of {revision}", FREE_ENTRIES)
+        self._read = Repeats(f"the files of {revision}", FREE_BYTES)
 
     def close(self) -> None:
         """End the processes that read it."""
@@ -96,9 +99,7 @@ class RevisionTree:
         if not entry.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         folder = self._folder(entry)
-        self._entries_left -= len(folder)
-        if self._entries_left < 0:
-            raise RevisionError("too-large", f"{self.revision} has more than {MAX_ENTRIES:,} files and folders")
+        self._listed.note(entry.oid, len(folder))
         return list(folder.values())
 
     def read(self, path: str, count: int) -> bytes:
@@ -110,9 +111,7 @@ class RevisionTree:
         if data.startswith(_POINTER):
             message = f"{self.prefix}{path} is a pointer of Git LFS: its content is not in the repository"
             raise RevisionError("lfs-pointer", message, "only the file in the working tree has it")
-        self._bytes_left -= len(data)
-        if self._bytes_left < 0:
-            raise RevisionError("too-large", f"more than {MAX_BYTES >> 20} MiB of {self.revision} were read")
+        self._read.note(entry.oid, BLOCK + len(data))
         return data[:count]
 
     def _find(self, path: str, follow: bool) -> tuple[str, TreeEntry]:
@@ -168,6 +167,24 @@ class RevisionTree:
                 entries[_GIT] = TreeEntry(_GIT, stat.S_IFDIR, "")
             self._folders[folder.oid] = entries
         return entries
+
+
+class Repeats:
+    """Reads of objects, of which few may be read very often. free: what may be read however few they are."""
+
+    def __init__(self, objects: str, free: int) -> None:
+        self._objects = objects
+        self._left = free
+        self._seen: set[str] = set()
+
+    def note(self, oid: str, size: int) -> None:
+        """Count a read of an object. Errors: RevisionError where the same few are read too often."""
+        if oid not in self._seen:
+            self._seen.add(oid)
+            self._left += TIMES * size
+        self._left -= size
+        if self._left < 0:
+            raise RevisionError("too-large", f"{self._objects} repeat a few others more than {TIMES} times")
 
 
 def _path(way: Sequence[TreeEntry]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,24 +32,48 @@ def extracted(make: Callable[[Path, int], None], count: int) -> SourceRun:
         paths.close_trees()
 
 
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the folders that are listed and of the files that are read."""
+    counts: list[int] = []
+    note = revision.Repeats.note
+
+    def noted(self: revision.Repeats, oid: str, size: int) -> None:
+        counts.append(size)
+        note(self, oid, size)
+
+    monkeypatch.setattr(revision.Repeats, "note", noted)
+    return counts
+
+
 def too_large(found: SourceRun) -> list[str]:
     return [f"{part.path}: {part.detail}" for part in found.left_out if part.reason is WhyLeftOut.TOO_LARGE]
 
 
-def test_trees_of_trees_are_listed_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """2 to the power of 40 files in a few objects."""
-    monkeypatch.setattr(revision, "MAX_ENTRIES", 200)
-    extraction = extracted(hostile.trees_of_trees, 40)
-    assert too_large(extraction)
-    assert all(message.endswith("HEAD has more than 200 files and folders") for message in too_large(extraction))
+def test_trees_of_trees_are_listed_some_times(listed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 2 to the power of 40 files in a few objects."""
+    monkeypatch.setattr(revision, "FREE_ENTRIES", 100)
+    work = []
+    for count in (10, 14, 40):
+        listed.clear()
+        Path(f"{count}").mkdir()
+        os.chdir(f"{count}")
+        extraction = extracted(hostile.trees_of_trees, count)
+        os.chdir("..")
+        work.append(len(listed))
+        assert too_large(extraction)
+        message = "the folders of HEAD repeat a few others more than 20 times"
+        assert all(detail.endswith(message) for detail in too_large(extraction))
+    assert work[1] <= 2 * work[0]
+    assert work[2] <= 6 * work[0]
 
 
-def test_one_large_file_under_many_names_is_read_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision, "MAX_BYTES", 40 << 20)
-    extraction = extracted(hostile.one_file_often, 100)
+def test_one_large_file_under_many_names_is_read_some_times() -> None:
+    extraction = extracted(hostile.one_file_often, 400)
     (count,) = (number for _, number in extraction.files)
-    assert 10 <= count < 60
-    assert len(too_large(extraction)) == 100 - count
+    assert 20 <= count < 60
+    assert len(too_large(extraction)) == 400 - count
+    assert too_large(extraction)[0].endswith("the files of HEAD repeat a few others more than 20 times")
 
 
 def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
