@@ -37,6 +37,8 @@ CORE_NAMESPACES = frozenset({"aten", "prims"})
 """The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
 MIN_LETTERS = 3
 """The length of the shortest namespace that another one can be a misspelling of; many are near a shorter one."""
+MANY = 5
+"""Operators of a namespace without a definition, from which on another library may define them."""
 DEFINITIONS = frozenset({"definition", "custom_op", "triton_op"})
 _DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)?)\s*\(", re.ASCII)
 """A definition by a library that is an expression: ``lib.define("name(…``."""
@@ -204,7 +206,8 @@ class Namespaces:
 
     pytorchs: those of PyTorch. projects: those in which the user's files define operators, under whatever conditions.
     whole: those with a ``TORCH_LIBRARY`` block of the user's; others may be extended by another library, too.
-    mostly_implemented: those in which the files have kernels of more operators than they define.
+    mostly_implemented: others in which the files have kernels of `MANY` operators that they do not define, and of more
+        than they define.
     in_sources: those of blocks in sources.
     """
 
@@ -224,9 +227,10 @@ class Namespaces:
         )
         defined = {step.schema.name for step in steps if isinstance(step, Define)}
         implemented = {step.block.qualified(step.operator) for step in steps if isinstance(step, Implement)} - defined
-        surplus = Counter(name.namespace for name in implemented if name is not None)
-        surplus.subtract(name.namespace for name in defined)
-        self.mostly_implemented = frozenset(namespace for namespace, count in surplus.items() if count > 0)
+        undefined = Counter(name.namespace for name in implemented if name is not None)
+        own = Counter(name.namespace for name in defined)
+        many = (namespace for namespace, count in undefined.items() if count >= max(MANY, own[namespace] + 1))
+        self.mostly_implemented = frozenset(many) - self.whole
         self.in_sources = frozenset(step.block.namespace for step in steps if step.block.extracted)
 
     def owner(self, namespace: str) -> NamespaceOwner:

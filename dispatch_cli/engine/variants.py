@@ -11,6 +11,7 @@ commands show; checks look at each further one for the operators of which it has
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -41,6 +42,8 @@ MOST_ASSIGNMENTS = 500_000
 FALLBACKS = ""
 """The unit of the backend fallbacks alone."""
 
+_OF_MACHINE = re.compile(r"(?:torch\.(?!ops\b|classes\b)|sys\.|os\.|platform\.)\w")
+"""Beginnings of the texts of atoms that ask for what PyTorch or the machine has."""
 When = tuple[Condition, ...]
 
 
@@ -246,7 +249,8 @@ class Variants:
         """Atoms by which Python modules do nothing but let registrations be made.
 
         Such a guard mostly asks for the library whose operators it is about, so that what is left where it is false
-        may never be there alone. It is related to no other atom, as files of which one is in the build are.
+        may never be there alone. It is related to no other atom, as files of which one is in the build are, and asks
+        for no property of the machine, as ``torch.cuda.is_available()`` does.
         """
         guards, others = set[str](), set[str]()
         for step in _conditional(self.declarations):
@@ -261,9 +265,9 @@ class Variants:
         return frozenset(filter(self._is_unrelated, guards - others))
 
     def _is_unrelated(self, atom: str) -> bool:
-        """True for an atom whose truth says nothing of another one."""
+        """True for an atom whose truth says nothing of another one, or of the machine."""
         group = self._group_of.get(atom)
-        return group is not None and len(group.worlds[0]) == 1
+        return group is not None and len(group.worlds[0]) == 1 and _OF_MACHINE.match(atom) is None
 
     @property
     def capped(self) -> list[str]:

@@ -220,7 +220,8 @@ def test_functions_of_an_unknown_generator_are_no_definitions_of_pytorchs_operat
     [
         ("TORCH_LIBRARY", 0, "error"),
         ("TORCH_LIBRARY_FRAGMENT", 0, "warning"),
-        ("TORCH_LIBRARY_FRAGMENT", 2, "info"),
+        ("TORCH_LIBRARY_FRAGMENT", 3, "warning"),
+        ("TORCH_LIBRARY_FRAGMENT", 4, "info"),
     ],
 )
 def test_another_library_may_define_operators_of_a_namespace_that_is_extended(

@@ -23,9 +23,9 @@ operators:
 ```
 
 In sources, the finding is an error where the operator would be the project's own: its namespace has a `TORCH_LIBRARY`
-block there, or one of its operators is defined there whose name is one edit away, or the namespace's name is one edit
-from such a one. Where the project only extends a namespace, another library may do so, too: the finding is a warning,
-and an info if the project has kernels of more operators there than it defines. It is an error, too, for an operator of
+block there, or one of its operators is defined there whose name is similar, or the namespace's name is one edit from
+such a one. Where the project only extends a namespace, another library may do so, too: the finding is a warning, and an
+info if there are five of them or more, and more than the project defines. It is an error, too, for an operator of
 PyTorch that needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``:
 another version of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded
 one has it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos:
@@ -130,9 +130,10 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
         case NamespaceOwner.PYTORCH if name.overload or not defined.overloads(name.name):
             severity = Severity.WARNING if namespace in CORE_NAMESPACES or defined.is_near(name) else Severity.INFO
             return NOTHING_DEFINES, TIP, severity
-        case NamespaceOwner.PROJECT if namespace not in view.namespaces.whole and not defined.is_near(name):
-            severity = Severity.INFO if namespace in view.namespaces.mostly_implemented else Severity.WARNING
-            return f"but nothing here defines it; another library may extend {namespace}", TIP, severity
+        case NamespaceOwner.PROJECT if namespace in view.namespaces.mostly_implemented and not defined.is_near(name):
+            return f"but nothing here defines it; another library may extend {namespace}", TIP, Severity.INFO
+        case NamespaceOwner.PROJECT if namespace not in view.namespaces.whole and not defined.seems_misspelt(name):
+            return f"but nothing here defines it; another library may extend {namespace}", TIP, Severity.WARNING
     return NOTHING_DEFINES, TIP, Severity.ERROR
 
 
@@ -191,6 +192,7 @@ class Defined:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._compared = 0
         self._names = [
             name
             for name, overloads in view.overloads.items()
@@ -209,6 +211,11 @@ class Defined:
     def is_near(self, name: OperatorName) -> bool:
         """True if there is an operator whose name is one edit away."""
         return any(is_one_edit_away(name.name, other) and self.overloads(other) for other in self._names)
+
+    def seems_misspelt(self, name: OperatorName) -> bool:
+        """True if an operator that is there has a similar name; looked up for the first few alone."""
+        self._compared += 1
+        return self._compared <= MAX_SUGGESTIONS and near_names(name, self) != ""
 
     def similar(self, name: str) -> str | None:
         """A name that is almost the same."""

@@ -141,6 +141,8 @@ def test_guards_are_what_python_alone_asks_and_never_denies() -> None:
         "defined(C)": "a.cpp",
         "a.py is in the build, not b.py": "a.py",
         "b.py is in the build, not a.py": "b.py",
+        "torch.cuda.is_available()": "a.py",
+        "hasattr(torch.ops.my, 'f')": "a.py",
         "D": "a.py",
         "not D": "a.py",
         "E and F": "a.py",
@@ -151,6 +153,6 @@ def test_guards_are_what_python_alone_asks_and_never_denies() -> None:
         item._replace(span=Span(file, number + 1, 1)) if isinstance(item, Implement) else item
         for number, (item, file) in enumerate(zip(steps, conditions.values(), strict=True))
     ]
-    assert Variants(declared(steps), {}).guards == {"built()", "B", "E", "F"}
+    assert Variants(declared(steps), {}).guards == {"built()", "B", "hasattr(torch.ops.my, 'f')", "E", "F"}
     steps.append(step("m::op", "CUDA", "not B")._replace(span=Span("a.cpp", 1, 1)))
-    assert Variants(declared(steps), {}).guards == {"built()", "E", "F"}
+    assert Variants(declared(steps), {}).guards == {"built()", "hasattr(torch.ops.my, 'f')", "E", "F"}
