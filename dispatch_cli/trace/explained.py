@@ -173,6 +173,7 @@ class Explained(NamedTuple):
     problem: why.
     values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
     seen: how many of its kernels were observed. ended: how the calls ended.
+    changed: kernels came or went after it, and a slot held then what it does not at the program's end.
     """
 
     operator: OperatorName
@@ -186,6 +187,7 @@ class Explained(NamedTuple):
     subclasses: tuple[str | None, ...] = ()
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
+    changed: bool = False
 
     @property
     def hops(self) -> tuple[Hop, ...]:
@@ -251,8 +253,9 @@ class Explainer:
             hops, end = self._simulator(number, name, state, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
-        if not all(other.at_end for other in recording.other_slots.get(number, {}).values()):
-            hops = tuple(  # other kernels were registered then
+        changed = not all(other.at_end for other in recording.other_slots.get(number, {}).values())
+        if changed:
+            hops = tuple(
                 hop if was_stale(state.dispatcher, name, hop.slot) else hop._replace(canonical=None) for hop in hops
             )
         handler = end.handler
@@ -268,6 +271,7 @@ class Explainer:
             texts_of(signature, "devices"),
             _flags_of(signature, "requires_grad"),
             texts_of(signature, "subclasses"),
+            changed=changed,
         )
 
     def _state(self, number: int) -> State:

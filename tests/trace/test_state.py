@@ -134,6 +134,28 @@ def test_a_stale_slot_is_as_it_was_seen(tmp_path: Path) -> None:
     assert "because registering the kernel" in explained.out
 
 
+def test_kernels_that_came_later_do_not_count(tmp_path: Path) -> None:
+    """Nothing is said of a kernel at CPU in a call before it came; of one at CUDA, in calls in which it was there."""
+    state_data = state()
+    composite, *others = (kernel(f"registered at /home/me/lib.py:{line}") for line in (31, 32, 33))
+    state_data["operators"][1]["kernels"] = {
+        "CompositeImplicitAutograd": [composite],
+        **dict(zip(("CPU", "CUDA"), ([other] for other in others), strict=True)),
+    }
+    held = [["CompositeImplicitAutograd", composite["debug"], False]]
+    before = [(slot, held, False) for slot in ("CPU", "AutogradCPU")]
+    neither = [(slot, held, False) for slot in ("CUDA", "AutogradCUDA")]
+    another = [("XPU", [["XPU", "registered at /home/me/first.py:2", False], *held], False)]
+    slots = [[*before, *neither], before, [*before, *neither, *another], []]
+    answered = with_slots(tmp_path / "s.trace", state_data, *slots)
+    ends = [[kernel["does"] for kernel in path["kernels"]] for path in paths_of(answered)]
+    assert ends == [["decomposes"], ["redispatches", "ends"]]
+    keys = {finding["first"]: finding["keys"] for finding in answered["findings"] if finding["kind"] == "decomposes"}
+    assert keys == {2: ["CUDA"], 3: ["XPU"]}
+    notes = [call("trace", str(tmp_path / "s.trace"), "--explain", f"{number}").out for number in (1, 4)]
+    assert ["because CPU has a kernel" in text for text in notes] == [False, True]
+
+
 def test_kernels_that_are_gone_at_the_end(tmp_path: Path) -> None:
     """Another kernel in the slot, one that was registered no more, one that fell through; then in another slot."""
     first = {"CPU": [["CPU", "registered at /home/me/first.py:2", False]], "CUDA": None, "NoSuchKey": []}

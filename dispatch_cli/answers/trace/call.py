@@ -22,6 +22,8 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
     report = resolve_report(explained.state, explained.call, advised=False)
     universe = explained.state.dispatcher.universe
     values = {field.name: getattr(report, field.name) for field in fields(report)}
+    if explained.changed:  # notes are about what is registered at the end
+        values["notes"] = ()
     values |= {
         "over": (view.known.base,) if view.known.is_base else (),
         "tensors": tuple(_tensors(explained)),

@@ -159,8 +159,9 @@ def _others(explained: Explained) -> tuple[str, ...]:
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
     group = next((dispatcher.universe.per_backend.get(key, ()) for key in reversed(computing) if keyset.has(key)), ())
-    active = dispatcher.active(explained.operator)
-    return tuple(key for key in group if key != META and key in active and not active[key].kernel.fallthrough)
+    live = dispatcher.operator(explained.operator).live  # as it was in the call: others may be registered since
+    entries = (live[key] for key in group if key != META)
+    return tuple(entry.key for entry in entries if entry.decision.source == entry.key and not entry.is_fallthrough)
 
 
 def _different(view: TraceView, call: int) -> TraceFinding:
