@@ -22,7 +22,7 @@ NONE = -1
 """Value of a column of numbers for none."""
 RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
 """End of a call as recorded; that of an open call is not known."""
-VERSION = 1
+VERSION = 2
 HEAD = "dispatch_cli_trace"
 START = b'{"dispatch_cli_trace":'
 """Start of a recording; blanks may stand between."""

@@ -56,7 +56,7 @@ class Writer:
     def __init__(self, **head: Any) -> None:
         self.lines = [
             {
-                "dispatch_cli_trace": 1,
+                "dispatch_cli_trace": 2,
                 "torch": "2.13.0+cpu",
                 "python": "3.11.7",
                 "argv": ["train.py", "--fast"],

@@ -131,17 +131,25 @@ def test_a_signature_that_is_none_says_nothing(tmp_path: Path) -> None:
 BROKEN = {
     "nothing": b"",
     "something else": b"dispatch: 1\n",
-    "another format": b'{"dispatch_cli_trace":2,"torch":"2.13.0"}\n',
-    "no torch": b'{"dispatch_cli_trace":1}\n',
-    "no UTF-8": b'{"dispatch_cli_trace":1,"torch":"\xff"}\n["t",0,"a"]\n',
-    "brackets": b'{"dispatch_cli_trace":1,"torch":"2.13.0"}\n' + b"[" * 100_000 + b"\n[]\n",
-    "digits": b'{"dispatch_cli_trace":1,"torch":"2.13.0"}\n["o",' + b"9" * 100_000 + b"]\n[]\n",
+    "another format": b'{"dispatch_cli_trace":9,"torch":"2.13.0"}\n',
+    "no torch": b'{"dispatch_cli_trace":2}\n',
+    "no UTF-8": b'{"dispatch_cli_trace":2,"torch":"\xff"}\n["t",0,"a"]\n',
+    "brackets": b'{"dispatch_cli_trace":2,"torch":"2.13.0"}\n' + b"[" * 100_000 + b"\n[]\n",
+    "digits": b'{"dispatch_cli_trace":2,"torch":"2.13.0"}\n["o",' + b"9" * 100_000 + b"]\n[]\n",
 }
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_what_is_no_recording_is_refused(what: str, tmp_path: Path) -> None:
     assert problem_of(tmp_path, BROKEN[what]).span.line in (1, 2)
+
+
+def test_a_recording_of_an_earlier_format_is_refused_for_that(tmp_path: Path) -> None:
+    """Whatever its lines are: in the first format, slots that changed had other lines."""
+    text = '{"dispatch_cli_trace":1,"torch":"2.13.0"}\n["o",0,"my::op"]\n["r",0,{"at_end":false,"slots":[]}]\n'
+    problem = problem_of(tmp_path, text)
+    assert problem.message.endswith("its format is '1', and this dispatch-cli reads format 2")
+    assert problem.span.line == 1
 
 
 def test_a_recording_is_known_by_its_first_line(tmp_path: Path) -> None:
