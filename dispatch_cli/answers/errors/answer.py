@@ -41,6 +41,7 @@ OVERLAY = "-mps"
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
+_EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
 class PastedText(NamedTuple):
@@ -193,8 +194,12 @@ def _defines(names: Iterable[str], named: str) -> bool:
 def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str, str]]:
     """Conditions and values for advice on the dtypes and the attribute that a text names, and on a kernel's device."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
+    # in a product the weight is the second
+    names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
+    first, second = (details.get(name, "").lower().removeprefix("c10::") for name in names)
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
+        "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "qint": any(re.match("qu?int", dtype) for dtype in dtypes),
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),

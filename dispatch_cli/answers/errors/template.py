@@ -46,6 +46,8 @@ HOLES = {
     "overload": r"(?P<overload>\w{1,60})",
     "its_namespace": r"(?P<namespace>\w{1,60})\.(?P=name)\b",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
+    # the beginning of a line that was cut before the operator's name
+    "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
@@ -78,7 +80,7 @@ HOLES = {
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
-    "other_dtype": r"(?P<other_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "other_dtype": r"(?P<other_dtype>(?:c10::)?(?:(?:un)?signed )?[A-Za-z]\w{2,20})",
     "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",

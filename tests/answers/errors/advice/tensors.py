@@ -17,6 +17,16 @@ def view_of_a_transposed_tensor(advice):
 
 
 untried("no-strides", "If a layer of PyTorch calls it", "several causes")
+
+
+@tries("mixed-dtypes", "Else: `x.to(y.dtype)`")
+def product_with_a_tensor_of_8_bits(advice):
+    x, y = torch.ones(2, 2, dtype=torch.int8), torch.ones(2, 2)
+    torch.mm(y, x.to(y.dtype) if advice else x)
+
+
+untried("mixed-dtypes", "If the tensor of 8 bits is a weight", "needs a package that quantizes")
+untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("mixed-devices", "If a quantized model is converted", GPU)
 untried("not-exported", "Use a newer PyTorch, whose exporter", "needs the packages of the exporter")
 
