@@ -613,10 +613,10 @@ class Evaluator:
                 keywords.update(value)
             else:
                 complete = False
-        made = Call(given, keywords, node, scope)
+        call = Call(given, keywords, node, scope)
         if not complete and names.may_register(function):
-            return self.run.not_known(made, "its arguments are not written out")
-        return self.run.each(function, lambda option: self.apply(option, made))
+            return self.run.not_known(call, "its arguments are not written out")
+        return self.run.each(function, lambda option: self.apply(option, call))
 
     def apply(self, function: Value, call: Call) -> Value:
         """Call a value."""
