@@ -178,7 +178,7 @@ def check_inside(file: str, folder: str | None) -> None:
         path = paths.real(file)
     except (OSError, ValueError):
         return  # It cannot be opened, either.
-    if is_in(path, folder):
+    if path == folder or is_in(path, folder):
         return
     tree = paths.tree_of(folder)
     whole = "repository" if tree is not None and folder == tree.prefix else "project"
@@ -223,6 +223,10 @@ def _read(file: str, limit: int) -> bytes:
         raise _unreadable(file, error) from None
 
 
+_REVISION = re.compile(r"HEAD|[0-9a-f]{7,40}|[\w./-]+(?:[~^]\d*)+")
+"""Names of files that do not exist and look like names of revisions."""
+
+
 def _not_regular(file: str) -> SourceError:
     what = "a directory" if paths.is_folder(file) else "not a regular file"
     return SourceError("not-a-file", f"{file} is {what}", "name declaration files one by one, or - for standard input")
@@ -241,6 +245,8 @@ def _unreadable(file: str, error: Exception) -> SourceError:
 
 
 def _similar_file(file: str) -> str | None:
+    if _REVISION.fullmatch(file):
+        return f"to read a git revision, add a path: {file}:decl.yaml, or {file}:. for all of it"
     try:
         names = [entry.name for entry in islice(paths.each_entry(paths.folder_of(file)), 1000)]
     except (OSError, ValueError):

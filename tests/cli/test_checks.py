@@ -395,6 +395,13 @@ def test_a_page_is_short() -> None:
     assert len(page) < 100_000
 
 
+def test_annotations_show_what_text_shows_the_worst_first() -> None:
+    write("a.yaml", GUARDED.replace("guards:", "  - {func: demo::g(Tensor x) -> Tensor, dispatch: {CPU: g}}\nguards:"))
+    for arguments, kinds in (((), ["error"]), (("--severity", "info"), ["error", "notice", "notice"])):
+        lines = check("a.yaml", "--format", "github", "--config", "none", *arguments).out.splitlines()
+        assert [line.split()[0].strip(":") for line in lines] == kinds
+
+
 def test_no_page() -> None:
     """Outside of GitHub the variable is empty."""
     write("a.yaml", GUARDED)

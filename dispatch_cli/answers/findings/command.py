@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--severity",
     type=click.Choice(SEVERITIES),
-    help="Show findings from here on. Default, of text alone: warning, or what --fail-on says. Other formats show all.",
+    help="Show findings from here on. Default of text and github: warning, or what --fail-on says. Other formats: all.",
 )
 @full_option
 @strict_option

@@ -260,7 +260,7 @@ def show_findings(
 ) -> None:
     """Append the step summary, and write the findings; where a file has them, say on standard error how the run ends.
 
-    lowest: the mildest severity that text shows; None for all. Errors: CannotWrite.
+    lowest: the mildest severity that text and GitHub's annotations show; None for all. Errors: CannotWrite.
     """
     from dispatch_cli.answers.findings.summary_document import outcome
     from dispatch_cli.model.names import Severity
@@ -271,7 +271,7 @@ def show_findings(
         _append(findings_step_summary(report, _title(), Path.cwd()), step_summary)
     lowest = lowest or Severity.INFO
     if out.format in FOR_CI:
-        write_for_ci("findings", report, out)
+        write_for_ci("findings", report.down_to(lowest) if out.format == "github" else report, out)
     elif out.format == "raw":
         from dispatch_cli.answers.findings.document import raw_findings
 

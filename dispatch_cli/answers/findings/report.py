@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -168,6 +168,14 @@ class FindingsReport:
     def fails(self, finding: Finding) -> bool:
         """True if one finding is bad enough to fail the run."""
         return finding.severity.rank <= self.fail_on.rank
+
+    def down_to(self, lowest: Severity) -> FindingsReport:
+        """The same report with the findings that are at least as severe as *lowest*."""
+        return replace(
+            self,
+            findings=tuple(entry for entry in self.findings if entry.finding.severity.rank <= lowest.rank),
+            unlisted=tuple(rest for rest in self.unlisted if rest.severity.rank <= lowest.rank),
+        )
 
 
 def findings_report(

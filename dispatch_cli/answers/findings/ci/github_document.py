@@ -36,8 +36,8 @@ MAX_TEXT = 600
 
 
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
-    """A command for the findings of a check at one place: GitHub shows only ten annotations of a kind for each step."""
-    for reported in by_place(report.findings):
+    """A command for the findings of a check at one place, the worst first: GitHub shows only ten of a kind per step."""
+    for reported in _worst_first(report):
         group = [entry.finding for entry in reported]
         yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, "\n".join(text_lines(group, str)), root)
     for rest in report.unlisted:
@@ -75,7 +75,7 @@ def findings_step_summary(report: FindingsReport, title: str, root: Path) -> Ite
     """Step summary: the result of the run, a row for each check that found something, and a row for each place."""
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     yield from findings_summary.document(report)
-    places = sorted(by_place(report.findings), key=lambda group: _worst(group).rank)
+    places = _worst_first(report)
     columns: list[Column[list[ReportedFinding]]] = [
         Column("Severity", lambda group, _: severity_run(_worst(group))),
         Column("Place", lambda group, _: _place(group[0].finding.span, root)),
@@ -93,6 +93,10 @@ def problems_step_summary(listed: Sequence[Problem], title: str) -> Iterator[Blo
     """Step summary of a run that checked nothing: each problem of the input."""
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     yield from problems(listed)
+
+
+def _worst_first(report: FindingsReport) -> list[list[ReportedFinding]]:
+    return sorted(by_place(report.findings), key=lambda group: _worst(group).rank)
 
 
 def _worst(group: Sequence[ReportedFinding]) -> Severity:
