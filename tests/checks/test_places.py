@@ -41,7 +41,9 @@ def places_for_ci(args: tuple[str, ...]) -> tuple[set[Place], set[Place]]:
         place["physicalLocation"] for result in results for place in result["locations"] if "physicalLocation" in place
     ]
     regions = ((place["artifactLocation"]["uri"], place["region"]) for place in physical)
-    annotations = re.findall(r"^::\w+ file=([^,]+),line=(\d+),col=(\d+)", call(*args, "--format", "github").out, re.M)
+    annotations = re.findall(
+        r"^::\w+ file=([^,]+),line=(\d+),col=(\d+)", call(*args, "--format", "github", "--severity", "info").out, re.M
+    )
     return (
         {(file, region["startLine"], region["startColumn"]) for file, region in regions},
         {(file, int(line), int(column)) for file, line, column in annotations},

@@ -14,7 +14,8 @@ run before the backend's kernel and never call it. Unless an autograd kernel is 
   arguments from the 'AutogradPrivateUse1' backend", also without gradients (pytorch/pytorch#95207, #113161). These
   findings are errors.
 
-An operator that returns no tensor needs no derivative; the fallback is enough for it. Kernels at Meta compute nothing:
+An operator that returns no tensor needs no derivative, and neither does one whose results have none, such as the
+comparison `aten::less`; the fallback is enough for it. Kernels at Meta compute nothing:
 where only these displace the composite kernel, the finding is an info. So it is for an operator that writes to its
 arguments: most are `out=` forms, which are not differentiated.
 
@@ -49,6 +50,7 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.support.gradients import never_differentiated
 from dispatch_cli.engine.table.table import displaced
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
@@ -75,7 +77,7 @@ def find(view: View) -> Iterator[Finding]:
                 continue
             if missing:
                 yield _finding(view, name, missing, RAISES, Severity.ERROR)
-            elif view.returns_tensors(name):
+            elif view.returns_tensors(name) and not never_differentiated(name):
                 yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
 
 

@@ -59,14 +59,15 @@ class Derivative(Enum):
     """Derivatives of the generated autograd kernel of an operator; the value is the word in the table.
 
     BACKWARD: no derivative for forward mode, so that jvp raises. SOME_FORWARD: one in some versions alone. SOME: for
-    some arguments or versions alone, or the result is said to have none. NONE: the backward pass raises, if the result
-    can require a gradient at all.
+    some arguments or versions alone. NEVER: the result is said to have none, as that of a comparison. NONE: the
+    backward pass raises, if the result can require a gradient at all.
     """
 
     BOTH = "both"
     BACKWARD = "backward"
     SOME_FORWARD = "some-forward"
     SOME = "some"
+    NEVER = "never"
     NONE = "none"
 
 
@@ -83,6 +84,12 @@ def derivative(name: OperatorName) -> Derivative:
 def calls(name: OperatorName) -> tuple[OperatorName, ...]:
     """The operators that the composite kernel of one of PyTorch's operators leads to, as far as samples showed."""
     return tuple(OperatorName.parse(called) for called in _table(CALLS).get(str(name), ()))
+
+
+def never_differentiated(name: OperatorName) -> bool:
+    """True if a composite operator of PyTorch leads to operators alone whose results have no derivative."""
+    called = {text for key, texts in _table(CALLS).items() if key.partition(".")[0] == name.name for text in texts}
+    return bool(called) and all(derivative(OperatorName.parse(text)) is Derivative.NEVER for text in called)
 
 
 @cache
@@ -196,7 +203,7 @@ class Gradients:
             return None
         if any(writes(argument) and argument.kwarg_only for argument in self.schema.arguments):
             return Judgment(Verdict.RAISES, Reason.CALL, above, OUT_TEXT)
-        if derivative(self.name) in (Derivative.NONE, Derivative.SOME):
+        if derivative(self.name) in (Derivative.NONE, Derivative.SOME, Derivative.NEVER):
             return Judgment(Verdict.NOT_KNOWN, Reason.NO_BACKWARD, above)
         return None
 

@@ -61,7 +61,7 @@ def main():
         base = (info.aten_name or info.name).rpartition(".")[2]
         overloads = [
             getattr(packet, overload)
-            for name in (base, base + "_")
+            for name in (base, base + "_", *(alias.name for alias in info.aliases))
             if (packet := getattr(torch.ops.aten, name, None)) is not None
             for overload in packet.overloads()
         ]

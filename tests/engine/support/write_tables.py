@@ -42,6 +42,8 @@ for function in match_differentiability_info(parse_native_yaml(native, tags).nat
     with_formula = {argument for formula in entry.derivatives for argument in formula.var_names} if entry else set()
     if entry is None:
         kinds[name] = "none"
+    elif entry.output_differentiability and not any(entry.output_differentiability):
+        kinds[name] = "never"
     elif not entry.has_derivatives or any("not_implemented" in formula.formula for formula in entry.derivatives) or any(
         argument.name not in {*with_formula, *entry.non_differentiable_arg_names}
         for argument in function.func.func.arguments.flat_non_out
@@ -80,7 +82,7 @@ def write_derivatives(folders: Sequence[str]) -> None:
     """Read each folder, and write what holds in all of them; what differs counts as partly there."""
     read = [_read(folder) for folder in folders]
     generated = _with_generated_kernels()
-    kinds: dict[str, list[str]] = {"none": [], "some": [], "backward": [], "some-forward": []}
+    kinds: dict[str, list[str]] = {"none": [], "never": [], "some": [], "backward": [], "some-forward": []}
     for name in sorted(set().union(*read) & generated):
         values = {version[name] for version in read if name in version}
         if len(values) == 1 and values <= kinds.keys():
