@@ -195,7 +195,7 @@ class Live:
         return name
 
 
-def universe(live: Live, refreshes: dict[str, list[str]], fallbacks: list[Data]) -> Data:
+def universe(live: Live, refreshed: dict[str, list[str]], fallbacks: list[Data]) -> Data:
     """The layout of the keys, as a universe file has it."""
     core, keys = live.core, live.keys
     functionalities = [
@@ -222,7 +222,7 @@ def universe(live: Live, refreshes: dict[str, list[str]], fallbacks: list[Data])
         "autogradother_backends": parse_keyset(str(core._dispatch_autogradother_backends)),
         "ids": live.ids,
         "unparseable": sorted(name for name in live.ids if not live.parses(name)),
-        "refreshes": refreshes,
+        "refreshes": refreshed,
         "full_after_always": full_after[lowest],
         "after_autograd": _functionality_of(full_after, core._after_autograd_keyset),
         "after_ADInplaceOrView": _functionality_of(full_after, core._after_ADInplaceOrView_keyset),
@@ -269,10 +269,9 @@ def _device_key(live: Live, name: str) -> str | None:
 def about_tensors(live: Live) -> Data:
     """Facts about tensors and calls: keys of wrappers, devices of strided tensors only, the mask, inference mode."""
     devices = list(_devices(live))
-    plain = [device for device in devices if _tensor(live, device, layout=live.torch.sparse_coo) is None]
     return {
-        "wrapped": _wrapped_keys(live, devices),
-        "plain_devices": plain,
+        "wrapped": parse_keyset(str(live.core._additional_keys_to_prop_for_wrapper_tensors)),
+        "plain_devices": [device for device in devices if not _has_sparse(live, device)],
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
@@ -281,41 +280,14 @@ def about_tensors(live: Live) -> Data:
     }
 
 
-def _tensor(live: Live, device: str, **kind: Any) -> Any:
-    """A tensor without elements, on a device that need not be there; None where there is no such kind."""
-    make = live.torch.Tensor._make_wrapper_subclass
-    unused = type("Unused", (live.torch.Tensor,), {"__torch_dispatch__": staticmethod(_nothing)})
+def _has_sparse(live: Live, device: str) -> bool:
+    """True if there are sparse tensors on a device, which need not be there."""
+    kind = type("Unused", (live.torch.Tensor,), {"__torch_dispatch__": lambda *_: None})
     try:
-        return make(unused, (2, 2), device=device, **kind)
+        live.torch.Tensor._make_wrapper_subclass(kind, (2, 2), device=device, layout=live.torch.sparse_coo)
     except RuntimeError:
-        return None
-
-
-def _nothing(*_arguments: Any) -> None:
-    """Handles no call."""
-
-
-def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
-    """The keys that a tensor and vmap's wrapper around it both have; in inference mode, so that no others are added."""
-    torch, core = live.torch, live.core
-    kinds: list[dict[str, Any]] = [
-        {},
-        {"layout": torch.sparse_coo},
-        {"layout": torch.sparse_csr},
-        {"dtype": torch.qint8},
-    ]
-    wrapped: set[str] = set()
-    with torch.inference_mode():
-        complex_ones = torch.ones(2, 2, dtype=torch.cfloat).conj()
-        tensors = [complex_ones, complex_ones.imag, torch._efficientzerotensor(2, 2)]
-        tensors += [_tensor(live, device, **kind) for device in devices for kind in kinds]
-        for tensor in filter(lambda tensor: tensor is not None, tensors):
-            with contextlib.suppress(RuntimeError):
-                own = parse_keyset(str(core._dispatch_keys(tensor)))
-                batched = parse_keyset(str(core._dispatch_keys(core._functorch._add_batch_dim(tensor, 0, 1))))
-                wrapped |= {*own} & {*batched}
-    autocast = parse_keyset(str(core._dispatch_tls_local_exclude_set()))
-    return [key for key in live.runtime if key in wrapped and key not in autocast]
+        return False
+    return True
 
 
 def _mask_by_arguments(live: Live) -> bool:
@@ -435,52 +407,38 @@ class Guinea:
         return [slot for slot in slots if self.runs(slot) == key]
 
 
-class Refreshes:
-    """Finds, for every key, the slots of the live table that are computed anew when a kernel comes to it.
+def refreshes(live: Live) -> dict[str, list[str]]:
+    """The slots of the live table that are computed anew when a kernel comes to a key.
 
-    A key is registered alone first: what it covers and does not run it was not refreshed. Then it is registered where
-    slots are stale: they run a math kernel, although another composite kernel has come. One that stops was refreshed.
+    Those of every alias are there, and of the keys that do not just refresh their own slot.
     """
+    by_key: dict[str, list[str]] = {}
+    for key in live.ids:
+        slots = _refreshed(live, key)
+        ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
+        # a key that has no slot refreshes nothing unless told otherwise
+        if key in live.covered or (ordered != [key] and (ordered or key in live.runtime)):
+            by_key[key] = ordered
+    return by_key
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
-        self._made = 0
 
-    def find(self) -> dict[str, list[str]]:
-        """The refreshed slots of every alias, and of the keys that do not just refresh their own slot."""
-        live = self._live
-        refreshes: dict[str, list[str]] = {}
-        for key in live.ids:
-            slots = self._alone(key) | self._stirred(key)
-            ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
-            if key in live.covered or ordered != [key]:
-                refreshes[key] = ordered
-        # Keys that have no slot refresh nothing unless told otherwise.
-        return {key: slots for key, slots in refreshes.items() if slots or key in live.covered or key in live.runtime}
+def _refreshed(live: Live, key: str) -> set[str]:
+    """The slots that a registration at *key* brings up to date.
 
-    def _operator(self) -> Guinea:
-        self._made += 1
-        return Guinea(self._live, f"op{self._made}")
-
-    def _slots(self, key: str) -> list[str]:
-        """The slots that a kernel of *key* can be in."""
-        own = [key] if key in self._live.runtime else []
-        return [*self._live.covered[key], UNDEFINED] if key in self._live.covered else own
-
-    def _alone(self, key: str) -> set[str]:
-        operator = self._operator()
-        # Where nothing can be registered there is nothing to see, and nothing that could go wrong either.
-        return {*operator.running(key, self._slots(key))} if operator.register(key) else {key} & {*self._live.runtime}
-
-    def _stirred(self, key: str) -> set[str]:
-        """The stale slots that a registration at *key* brings up to date."""
-        operator = self._operator()
+    They run its kernel then; or they were stale before, and are so no more: they ran a math kernel, although another
+    composite kernel had come.
+    """
+    operator = Guinea(live, f"at_{key}")
+    stale = []
+    if key not in (IMPLICIT, EXPLICIT):
         operator.register(IMPLICIT)
         operator.register(EXPLICIT)
-        stale = operator.running(IMPLICIT, self._slots(IMPLICIT))
-        if key in (IMPLICIT, EXPLICIT) or not operator.register(key):
-            return set()
-        return {*stale} - {*operator.running(IMPLICIT, stale)}
+        stale = operator.running(IMPLICIT, live.covered[IMPLICIT])
+    if not operator.register(key):
+        # where nothing can be registered there is nothing to see, and nothing that could go wrong either
+        return {key} & {*live.runtime}
+    possible = [*live.covered[key], UNDEFINED] if key in live.covered else [key] if key in live.runtime else []
+    return {*operator.running(key, possible)} | ({*stale} - {*operator.running(IMPLICIT, stale)})
 
 
 # Operators.
@@ -895,7 +853,7 @@ def capture(asked: LivePyTorch) -> Data:
     torch, live = asked.torch, Live(asked)
     understood, skipped = operators(live, asked)
     fallbacks = looking.parse_fallbacks(live.clean("\n".join(asked.now.fallbacks)))
-    layout = universe(live, Refreshes(live).find(), fallbacks)
+    layout = universe(live, refreshes(live), fallbacks)
     # after the operators: a FakeTensorMode imports modules of PyTorch that register kernels
     if not fake_mode.note_rules({operator["name"]: operator for operator in understood}, function_name):
         asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
