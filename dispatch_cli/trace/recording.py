@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
-from dispatch_cli.capture.answer import FLAG, TEXT, Malformed, fields, list_of, number, of_type, or_nothing, row
+from dispatch_cli.capture.answer import Either, Malformed, look
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.span import MAX_LINE, Span
@@ -298,8 +298,7 @@ class _RecordingReader:
             raise Malformed('must be a list that begins with a tag, such as ["c", …]')
         take = self._tags.get(value[0])
         if take is not None:
-            if value[0] in _SHAPES:
-                _SHAPES[value[0]](value)
+            look(_SHAPES.get(value[0], list), value)
             take(value)
 
     def _problem(self, number: int, line: bytes, error: Exception) -> InputError:
@@ -378,38 +377,30 @@ class _RecordingReader:
 
 
 _RAISED = {True: RAISED, False: RETURNED}
-_NUMBER = number(MAX_NUMBER)
-
-
-def _seconds(value: Any) -> None:
-    if type(value) not in (int, float) or not abs(value) < MAX_NUMBER:
-        raise Malformed("must be a number")
-
-
-_ENTRY = row(TEXT, _NUMBER, TEXT)
-_HELD = or_nothing(list_of(row(or_nothing(TEXT, "a text or null"), TEXT, FLAG)), "a list or null")
+_NUMBER = range(MAX_NUMBER)
+_ENTRY = (str, _NUMBER, str)
+_HELD = Either([(Either(str, None), str, bool)], None)
+_SECONDS = Either(int, float, None)
 _SHAPES = {
     **dict.fromkeys("oft", _ENTRY),
-    "s": row(TEXT, _NUMBER, of_type(dict, "an object")),
-    "r": row(TEXT, _NUMBER, list_of(row(TEXT, _HELD, FLAG))),
-    "l": row(TEXT, _NUMBER, _NUMBER, _NUMBER, TEXT),
-    "k": row(TEXT, _NUMBER, TEXT, number(1 << 64), FLAG),
-    "x": row(TEXT, fields({}, {"reason": TEXT, "text": TEXT})),
-    "state": row(TEXT, of_type(dict, "an object")),
-    "end": row(TEXT, fields({}, {"dropped": _NUMBER, "seconds": or_nothing(_seconds, "a number or null")})),
+    "s": (str, _NUMBER, dict),
+    "r": (str, _NUMBER, [(str, _HELD, bool)]),
+    "l": (str, _NUMBER, _NUMBER, _NUMBER, str),
+    "k": (str, _NUMBER, str, range(1 << 64), bool),
+    "x": (str, {"reason?": str, "text?": str}),
+    "state": (str, dict),
+    "end": (str, {"dropped?": _NUMBER, "seconds?": _SECONDS}),
 }
 """The shapes of lines by their tags, but for calls and their ends, of which there are many: they are looked at as they
 are read."""
-_HEAD = fields(
-    {HEAD: lambda _: None, "torch": or_nothing(TEXT, "a string or null")},
-    {
-        "argv": list_of(TEXT),
-        "started": or_nothing(_seconds, "a number or null"),
-        "lines": FLAG,
-        "python": or_nothing(TEXT, "a string or null"),
-        "directory": or_nothing(TEXT, "a string or null"),
-    },
-)
+_HEAD = {
+    "torch": Either(str, None),
+    "argv?": [str],
+    "started?": _SECONDS,
+    "lines?": bool,
+    "python?": Either(str, None),
+    "directory?": Either(str, None),
+}
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -432,7 +423,7 @@ def _head(value: Any) -> Head:
     version = value.get(HEAD, VERSION) if type(value) is dict else VERSION
     if version != VERSION or type(version) is not int:
         raise Malformed(f"its format is {str(version)[:20]!r}, and this dispatch-cli reads format {VERSION}")
-    _HEAD(value)
+    look(_HEAD, value)
     given = {name: value[name] for name in Head._fields if name in value}
     return Head(**{**given, "argv": tuple(given.get("argv", ()))})
 
