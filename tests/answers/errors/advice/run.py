@@ -30,6 +30,7 @@ from tests.answers.errors.advice import (
     machines,
     modes,
     others,
+    programs,
     registrations,
     slots,
     tensors,
@@ -40,7 +41,7 @@ from tests.answers.errors.advice.trial import PROGRAMS
 
 MODULES = (
     *(slots, fakes, gradients, tensors, transforms, registrations),
-    *(devices, lookups, builds, machines, modes, calls, others, tracing),
+    *(devices, lookups, builds, machines, modes, calls, others, tracing, programs),
 )
 LATE = 120
 """Seconds after which a program is stuck."""
