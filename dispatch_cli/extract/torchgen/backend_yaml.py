@@ -9,19 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.declarations import tree
-from dispatch_cli.declarations.tree import Node, Scalar, is_nothing, kind_of
+from dispatch_cli.declarations.tree import Scalar
 from dispatch_cli.extract.kinds import BACKEND_KEYS
 from dispatch_cli.extract.torchgen import function_keys as keys
+from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
-from dispatch_cli.extract.torchgen.native_function import FALSE, TRUE, NativeFunction
+from dispatch_cli.extract.torchgen.native_function import NOWHERE, NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
-from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, SchemaReader, parse_native_name
+from dispatch_cli.extract.torchgen.schema import ATEN, NativeSchema, SchemaKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema, parse_printed_schema
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import FewSuggestions
 
-_NOWHERE = Span("", 1, 1)
-"""Place of operators that no file of the run has."""
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "
     "native_functions.yaml"
@@ -47,15 +48,8 @@ def known_operators(functions: Iterable[NativeFunction], groups: Iterable[Forms]
 
 def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
     """Known operators from the schemas of a state; None where there are none of PyTorch's."""
-    reader = SchemaReader()
-    functions = []
-    for text in schemas:
-        name = text.removeprefix("aten::")
-        if name != text:
-            try:
-                functions.append(NativeFunction("aten", reader.read(name), _NOWHERE))
-            except ValueError:
-                continue  # an operator that torchgen does not know
+    those = (NativeSchema(parse_printed_schema(text)) for text in schemas if text.startswith(f"{ATEN}::"))
+    functions = [NativeFunction(schema, NOWHERE) for schema in those]
     return known_operators(functions, group(functions)[0]) if functions else None
 
 
@@ -67,29 +61,29 @@ class BackendYaml:
     """
 
     def __init__(self, file: str, root: tree.Mapping, known: KnownOperators | None) -> None:
-        self._file = file
-        self._fields = {key.text: (key, value) for key, value in root.pairs}
-        self._known = known
         self.problems: list[NotUnderstood] = []
+        self._fields = Fields(file, root, self.problems)
+        self._known = known
         self._suggestions = FewSuggestions()
-        for name, (field, _) in self._fields.items():
-            if name not in BACKEND_KEYS:
-                self._problem(
-                    field, name, f"torchgen does not know the field {name}, and does not take the file with it"
-                )
-        self._backend = self._needed("backend", root)
-        self._namespace = self._needed("cpp_namespace", root)
-        self._class_name = self._text("class_name")
-        self._out_is_primary = self._truth("use_out_as_primary")
-        self._symint = {item.text for item in self._names("symint")}
-        listed = {"": [*self._names("supported"), *self._names("full_codegen")], "Autograd": self._names("autograd")}
+        for name in self._fields.unknown(BACKEND_KEYS):
+            why = f"torchgen does not know the field {name}, and does not take the file with it"
+            self._fields.refuse_field(name, why)
+        self._backend = self._needed("backend")
+        self._namespace = self._needed("cpp_namespace")
+        self._class_name = self._fields.text("class_name")
+        self._out_is_primary = self._fields.truth("use_out_as_primary")
+        self._symint = {item.text for item in self._fields.names("symint")}
+        names = self._fields.names
+        full = self._fields.values.get("full_codegen")  # an operator may have more to it, and is a key then
+        generated = [key for key, _ in full.pairs] if isinstance(full, tree.Mapping) else names("full_codegen")
+        listed = {"": [*names("supported"), *generated], "Autograd": names("autograd")}
         self._listed = {
             key: self._operators(items)
             for prefix, items in listed.items()
             if items and (key := self._key(prefix)) is not None
         }
         if known is None and not self._out_is_primary and any(self._listed.values()):
-            self._problem(self._fields["backend"][0], "", _FORMS_UNKNOWN)
+            self._fields.refuse_field("backend", _FORMS_UNKNOWN)
 
     @property
     def is_lazy(self) -> bool:
@@ -100,56 +94,27 @@ class BackendYaml:
         for key, listed in self._listed.items():
             yield from self._of_key(key, listed)
 
-    def _needed(self, name: str, root: tree.Mapping) -> str | None:
-        text = self._text(name)
+    def _needed(self, name: str) -> str | None:
+        text = self._fields.text(name)
         if text is None:
-            at = self._fields[name][0] if name in self._fields else root
-            self._problem(at, "", f"torchgen does not take the file without {name}: and a name")
+            self._fields.refuse_field(name, f"torchgen does not take the file without {name}: and a name")
         return text
-
-    def _text(self, name: str) -> str | None:
-        value = self._fields[name][1] if name in self._fields else None
-        return value.text if isinstance(value, Scalar) and not is_nothing(value) else None
-
-    def _truth(self, name: str) -> bool:
-        value = self._fields[name][1] if name in self._fields else None
-        word = value.text.lower() if isinstance(value, Scalar) and value.plain else ""
-        if value is not None and word not in TRUE | FALSE:
-            self._problem(value, "", f"{name} is true or false, not {kind_of(value)}")
-        return word in TRUE
-
-    def _names(self, name: str) -> list[Scalar]:
-        """The operators that a field lists; one of ``full_codegen`` may have more to it, and is a key then."""
-        value = self._fields[name][1] if name in self._fields else None
-        if isinstance(value, tree.Mapping) and name == "full_codegen":
-            return [key for key, _ in value.pairs]
-        if not isinstance(value, tree.Sequence):
-            if value is not None and not (isinstance(value, Scalar) and is_nothing(value)):
-                self._problem(value, "", f"{name} is a list of operators, not {kind_of(value)}")
-            return []
-        names = []
-        for item in value.items:
-            if isinstance(item, Scalar) and not is_nothing(item):
-                names.append(item)
-            else:
-                self._problem(item, "", f"{name} lists names of operators, not {kind_of(item)}")
-        return names
 
     def _key(self, prefix: str) -> str | None:
         key = None if self._backend is None else prefix + self._backend
         if key is None or key in keys.OF_BACKENDS:
             return key
-        self._problem(self._fields["backend"][0], self._backend or "", f"{key} is not a dispatch key of a backend")
+        self._fields.refuse_field("backend", f"{key} is not a dispatch key of a backend")
         return None
 
     def _operators(self, items: Iterable[Scalar]) -> dict[str, Span]:
         places: dict[str, Span] = {}
         for item in items:
             if self._known is None or item.text in self._known.by_name:
-                places[item.text] = Span(self._file, item.line, item.column)
+                places[item.text] = self._fields.span(item)
             else:
                 hint = self._suggestions.suggest(item.text, self._known.by_name)
-                self._problem(item, item.text, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
+                self._fields.refuse(item, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
         return places
 
     def _of_key(self, key: str, listed: Mapping[str, Span]) -> Iterator[GeneratedKernel]:
@@ -164,9 +129,6 @@ class BackendYaml:
             if self._known is not None and not self._out_is_primary:
                 yield from _wrappers(key, function, self._known.forms.get(name), listed, at)
 
-    def _problem(self, node: Node, text: str, why: str) -> None:
-        self.problems.append(NotUnderstood(Span(self._file, node.line, node.column), text, why))
-
 
 def _wrappers(
     key: str, function: NativeFunction, forms: Forms | None, listed: Mapping[str, Span], at: Span
@@ -176,13 +138,9 @@ def _wrappers(
         return
     for form in forms.values():
         if form is not function and form.name not in listed and not form.manual_kernel:
-            name = f"wrapper_{key}_{form.schema.name.overload}_{form.schema.cpp_name}"
+            name = f"wrapper_{key}_{form.schema.overload}_{form.schema.cpp_name}"
             yield GeneratedKernel(key, form, name, at)
 
 
 def _unknown(name: str, at: Span) -> NativeFunction:
-    try:
-        parts = parse_native_name(name)
-    except ValueError:
-        parts = parse_native_name("unknown")._replace(base=name)
-    return NativeFunction("aten", NativeSchema(parts, (), (), (), ()), at)
+    return NativeFunction(NativeSchema(FunctionSchema(OperatorName.parse(f"{ATEN}::{name}"), (), ())), at)

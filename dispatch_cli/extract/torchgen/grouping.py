@@ -6,13 +6,16 @@ Source: ``torchgen/native_function_generation.py`` and ``get_grouped_by_view_nat
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.native_function import NativeFunction, NativeKernel
-from dispatch_cli.extract.torchgen.schema import NativeArgument, NativeName, NativeSchema, SchemaKind
+from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, annotation, made_schema, without_annotations
+from dispatch_cli.model.schema import AliasInfo, TypeKind
+from dispatch_cli.model.schema.model import takes_tensors
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 Forms = dict[SchemaKind, NativeFunction]
 _KEPT_TAGS = frozenset({"nondeterministic_seeded", "view_copy"})
 _INPLACE_ALONE = frozenset({"polygamma_"})
@@ -22,40 +25,41 @@ _INPLACE_ALONE = frozenset({"polygamma_"})
 def functional_form(schema: NativeSchema) -> NativeSchema:
     """The functional form of a schema (``generate_function``)."""
     name = schema.name._replace(inplace=False, functional=schema.kind is SchemaKind.MUTABLE)
-    returns = [result._replace(alias=None) for result in schema.returns]
-    returns += [NativeArgument(argument.type, f"{argument.name}_out", None, None) for argument in schema.written()]
-    return NativeSchema(name, _bare(schema.positional), _bare(schema.without_options()), (), returns)
+    written = [replace(argument, name=f"{argument.name}_out", default=None) for argument in schema.written()]
+    arguments = without_annotations((*schema.positional, *schema.without_options()))
+    return made_schema(schema, name, schema.overload, arguments, without_annotations((*schema.returns, *written)))
 
 
 def out_form(schema: NativeSchema) -> NativeSchema:
     """The form of a schema that writes to arguments ``out`` (``generate_function``)."""
-    overload = f"{schema.name.overload}_out" if schema.name.overload else "out"
-    name = NativeName(schema.name.base, dunder=schema.name.dunder, overload=overload)
+    overload = f"{schema.overload}_out" if schema.overload else "out"
+    name = schema.name._replace(inplace=False, functional=False)
+    out, returns = [], []
     if schema.kind is SchemaKind.INPLACE:
         own = schema.positional[schema.self_index]
-        positional = [argument._replace(alias=None) if argument is own else argument for argument in schema.positional]
-        out = [NativeArgument(own.type, "out", None, own.alias)]
-        return NativeSchema(name, positional, schema.keyword, out, schema.returns)
-    used = "".join(argument.alias.partition(" ")[0] for argument in schema.arguments if argument.alias is not None)
-    letters = [letter for letter in _LETTERS if letter not in used] or [*_LETTERS]
-    tensors = all(result.type == "Tensor" for result in schema.returns)
-    out, returns = [], []
+        positional = [replace(it, alias=None) if it is own else it for it in schema.positional]
+        out = [replace(own, name="out", default=None, kwarg_only=True)]
+        return made_schema(schema, name, overload, (*positional, *schema.keyword, *out), schema.returns)
+    annotations = [alias for argument in schema.schema.arguments if (alias := annotation(argument)) is not None]
+    used = {letter for alias in annotations for letter in alias.before}
+    letters = [letter for letter in ascii_lowercase if letter not in used] or [*ascii_lowercase]
+    tensors = all(str(result.real_type) == "Tensor" for result in schema.returns)
     for index, result in enumerate(schema.returns):
         letter = letters[index % len(letters)]
-        if result.is_tensor:
+        if takes_tensors(result):
             argument_name = "out" if len(schema.returns) == 1 else f"out{index}"
-            out.append(NativeArgument(result.type, argument_name, None, f"{letter}!"))
+            alias = AliasInfo((letter,), (letter,), True)
+            if result.real_type.kind is TypeKind.LIST:
+                alias = AliasInfo(write=True, contained=(alias,))
+            out.append(replace(result, name=argument_name, alias=alias, kwarg_only=True))
             if tensors:
-                returns.append(NativeArgument(result.type, None, None, f"{letter}!"))
+                returns.append(replace(result, name="", alias=alias))
         else:
             returns.append(result)
-    if schema.kind is SchemaKind.MUTABLE:
-        return NativeSchema(name, schema.positional, schema.keyword, out, returns)
-    return NativeSchema(name, _bare(schema.positional), _bare(schema.without_options()), out, returns)
-
-
-def _bare(arguments: Iterable[NativeArgument]) -> list[NativeArgument]:
-    return [argument if argument.alias is None else argument._replace(alias=None) for argument in arguments]
+    given = (*schema.positional, *schema.keyword)
+    if schema.kind is not SchemaKind.MUTABLE:
+        given = (*without_annotations(schema.positional), *without_annotations(schema.without_options()))
+    return made_schema(schema, name, overload, (*given, *out), returns)
 
 
 class ViewGroup(NamedTuple):
@@ -90,7 +94,7 @@ def add_generated(groups: Iterable[Forms], of_core: bool) -> list[NativeFunction
         if base is None:
             continue
         has_out = SchemaKind.OUT in forms
-        if not has_out and _can_have_out(base) and any("out" in name for name in base.autogen):
+        if not has_out and _can_have_out(base) and "out" in base.autogen:
             forms[SchemaKind.OUT] = _generated(base, SchemaKind.OUT)
             added.append(forms[SchemaKind.OUT])
         if SchemaKind.FUNCTIONAL not in forms and SchemaKind.OUT in forms:
@@ -104,7 +108,7 @@ def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
     functions = forms.values()
     if all(function.manual_binding for function in functions):
         return None
-    if any(function.is_view and function.schema.name.full_base != "set_" for function in functions):
+    if any(function.is_view and function.schema.full_base != "set_" for function in functions):
         return None
     if all(function.implicit for function in functions) and not (
         of_core and any("core" in function.tags for function in functions)
@@ -123,20 +127,22 @@ def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
 
 def _can_have_out(function: NativeFunction) -> bool:
     schema = function.schema
-    return schema.kind is SchemaKind.INPLACE or any(result.is_tensor for result in schema.returns)
+    return schema.kind is SchemaKind.INPLACE or any(map(takes_tensors, schema.returns))
 
 
 def _generated(base: NativeFunction, kind: SchemaKind) -> NativeFunction:
     schema = out_form(base.schema) if kind is SchemaKind.OUT else functional_form(base.schema)
-    function = NativeFunction(base.namespace, schema, base.autogen_at)
-    kernel = function.name.replace(".", "_") if kind is SchemaKind.OUT else schema.cpp_name
-    if any(argument.type.startswith("SymInt") for argument in (*base.schema.positional, *base.schema.keyword)):
+    kernel = f"{schema.full_base}_{schema.overload}" if kind is SchemaKind.OUT else schema.cpp_name
+    if any(str(argument.real_type).startswith("SymInt") for argument in base.schema.schema.arguments):
         kernel += "_symint"
-    function.dispatch[keys.EXPLICIT] = NativeKernel(kernel, base.autogen_at)
-    function.generated = True
-    function.abstract = base.abstract
-    function.tags = ("generated", *(tag for tag in base.tags if tag in _KEPT_TAGS))
-    return function
+    return NativeFunction(
+        schema=schema,
+        at=base.autogen_at,
+        generated=True,
+        abstract=base.abstract,
+        tags=("generated", *(tag for tag in base.tags if tag in _KEPT_TAGS)),
+        dispatch={keys.EXPLICIT: NativeKernel(kernel, base.autogen_at)},
+    )
 
 
 def is_complete(forms: Forms) -> bool:

@@ -11,12 +11,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
-from dispatch_cli.declarations.tree import Node, Scalar
+from dispatch_cli.declarations.tree import Node
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
+from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
 from dispatch_cli.extract.torchgen.native_function import FunctionReader, NativeFunction
-from dispatch_cli.extract.torchgen.schema import SchemaKind
+from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
@@ -30,7 +31,6 @@ Only in versions in which they have a kernel for CUDA, too.
 """
 AUTOGRAD, INPLACE_OR_VIEW, TRACER = "Autograd", "ADInplaceOrView", "Tracer"
 FUNCTIONALIZE = "Functionalize"
-ATEN = "aten"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -121,7 +121,7 @@ def unstructured(function: NativeFunction) -> Iterator[GeneratedKernel]:
 
 def needs_backend_select(function: NativeFunction) -> bool:
     """True if it makes tensors out of ``TensorOptions``, so that ``BackendSelect`` decides for which backend."""
-    name = function.schema.name.full_base
+    name = function.schema.full_base
     if name.endswith("_like") or name.startswith("new_"):
         return False
     if name in BACKEND_SELECT_BY_HAND and "CUDA" in function.dispatch:
@@ -153,7 +153,7 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
 
 def _wrapper_name(function: NativeFunction) -> str:
     """Name of the wrapper, as by ``type_wrapper_name``."""
-    overload = function.schema.name.overload
+    overload = function.schema.overload
     return f"{function.schema.cpp_name}_{overload}" if overload else function.schema.cpp_name
 
 
@@ -229,7 +229,7 @@ class NativeFunctions(NamedTuple):
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
     kernels of that backend; what its generator makes of other operators is not known. problems: what is not understood.
-    bare: names of operators without schemas.
+    bare: names of operators without schemas, with their places.
     """
 
     functions: list[NativeFunction]
@@ -238,13 +238,14 @@ class NativeFunctions(NamedTuple):
     rules: VersionRules
     outside: bool
     problems: list[NotUnderstood]
-    bare: list[Scalar]
+    bare: list[tuple[str, Span]]
 
 
 def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions:
     """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
-    reader = FunctionReader(file)
-    functions = [function for entry in entries if (function := reader.read(entry)) is not None]
+    reader = FunctionReader()
+    fields = [Fields(file, entry, reader.problems) for entry in entries]
+    functions = [function for entry in fields if (function := reader.read(entry)) is not None]
     reader.finish()
     functions = _each_once(functions, reader.problems)
     groups, twice = group(functions)

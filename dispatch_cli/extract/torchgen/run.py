@@ -20,12 +20,12 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import (
-    ATEN,
     GeneratedKernel,
     definitions,
     kernels,
     read_native_functions,
 )
+from dispatch_cli.extract.torchgen.schema import ATEN
 from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind
@@ -94,7 +94,7 @@ def definition_items(
         for function in members:
             name = f"{namespace}::{function.name}"
             tags = _tags(function, tags_forms)
-            head, parenthesis, rest = str(function.schema).partition("(")
+            head, parenthesis, rest = function.schema.text.partition("(")
             schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
             yield ExtractedDefinition(block, name, schema, function.at, tags=tags)
 
@@ -217,7 +217,7 @@ class TorchgenRun:
         when = self._sources.settings(name).when
         self._found += definition_items(definitions(read), read.rules.tags_forms, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
-        names = [(scalar.text, Span(name, scalar.line, scalar.column)) for scalar in read.bare]
+        names = [*read.bare]
         if read.outside:
             names += ((it.name, it.at) for it in read.functions if it.namespace == ATEN)
         self._found += self._of_dialect(name, names)

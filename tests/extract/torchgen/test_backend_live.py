@@ -100,7 +100,7 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
     read = read_native_functions(entries(native), str(native))
-    schemas = [f"aten::{function.schema}" for function in read.functions]
+    schemas = [str(function.schema.schema) for function in read.functions]
     path = tmp_path / "backend.yaml"
     path.write_text("backend: XLA\ncpp_namespace: my\nsupported:\n- abs\n- add.Tensor\nautograd:\n- max_pool2d\n")
     sources = Sources({SourceKind.BACKEND_YAML: [str(path)]})

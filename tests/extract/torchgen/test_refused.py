@@ -49,7 +49,7 @@ def said(folder: Path, **texts: str) -> list[tuple[int, str]]:
         ("- func: f(Tensor x) -> Tensor\n- just text\n", 2, "mapping"),
         ("- func: f(Tensor x) -> Tensor\n  structured: maybe\n", 2, "true or false"),
         ("- func: f(Tensor x) -> Tensor\n dispatch: [\n", 2, ""),
-        ("- func: a::b::f(Tensor x) -> Tensor\n", 1, "namespace"),
+        ("- func: a::b::f(Tensor x) -> Tensor\n", 1, "expected '('"),
         ("- func: f\n- func: g\n  dispatch:\n    PrivateUse1: h\n", 1, "1 more"),
         ("text\n", 1, "list"),
         ("", 1, "empty"),
