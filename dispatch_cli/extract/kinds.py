@@ -62,6 +62,8 @@ _PLACEHOLDER = re.compile(
 )
 """A line of torchgen's, a statement of Jinja, or a place for a part of a name: two braces stand directly before no word
 of C++, and begin no name of an operator."""
+GTEST = "gtest/gtest.h"
+"""A header that C++ tests include, wherever they are."""
 
 
 def is_native_functions(text: str) -> bool:

@@ -193,7 +193,7 @@ class _Walker:
                     continue
                 yield _Folder(path, parts, lists, folder.depth + 1, folder.with_tests)
             else:
-                self._look_at(entry, path, parts, lists, root)
+                self._look_at(entry, path, folder, lists, root)
 
     def _is_left_out(self, path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], is_folder: bool) -> bool:
         name = parts[-1]
@@ -207,9 +207,10 @@ class _Walker:
         return False
 
     def _look_at(
-        self, entry: FolderEntry, path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], root: str
+        self, entry: FolderEntry, path: str, folder: _Folder, lists: tuple[IgnoreList, ...], root: str
     ) -> None:
         """Take a file of a folder, if it is a source."""
+        parts = (*folder.parts, entry.name)
         if entry.is_symlink():
             self._look_at_link(path, root)
             return
@@ -226,7 +227,7 @@ class _Walker:
             self._leave_out(path, WhyLeftOut.NOT_A_FILE)
             return
         if path not in self._digests:
-            self._read(path)
+            self._read(path, folder.with_tests)
 
     def _look_at_link(self, path: str, root: str) -> None:
         """A link is not followed: where it leads to is looked at by its own name, or is not part of the run."""
@@ -237,7 +238,7 @@ class _Walker:
         if is_folder or kinds.is_code(path):
             self._leave_out(path, WhyLeftOut.LINK, is_folder)
 
-    def _read(self, path: str) -> None:
+    def _read(self, path: str, with_tests: bool) -> None:
         is_code = kinds.is_code(path)
         try:
             most = source.MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
@@ -249,6 +250,9 @@ class _Walker:
             text = data.decode("utf-8", "replace")
             kind = kinds.kind_in_directory(path, text)
             if kind is None:
+                return
+            if kind is SourceKind.CPP and not with_tests and kinds.GTEST in text:
+                self._leave_out(path, WhyLeftOut.TESTS)
                 return
             if kind is SourceKind.DECLARATIONS and kinds.is_extracted(text):
                 self._leave_out(path, WhyLeftOut.EXTRACTED)

@@ -117,14 +117,6 @@ HOSTILE: dict[str, Hostile] = {
         40, cpp_body(lambda n: f"{'D(' * n}1{')' * n};", lambda _: "#define D(x) E(x) E(x)\n#define E(x) x")
     ),
     # texts and values
-    "constants that add up three": Hostile(
-        20,
-        cpp_body(
-            lambda n: 'const std::string s0 = "a";\n'
-            + lines("const std::string s@ = s^ + s^ + s^;\n", n)
-            + f"m.def(s{n});"
-        ),
-    ),
     "local conditions that double": Hostile(
         40,
         cpp_body(lambda n: "bool b0 = x;\n" + lines("bool b@ = b^ && !b^;\n", n) + f'if (b{n}) {{ m.impl("a", f); }}')

@@ -20,11 +20,14 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
+MAX_STATEMENT = 500
+"""Characters of a statement before the name of a class."""
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+_LINE = re.compile(r"^\w", re.MULTILINE)
 _Name = TypeVar("_Name", bound="str | Unknown | None")
 _KINDS = {None: LibraryKind.DEF, "_FRAGMENT": LibraryKind.FRAGMENT, "_IMPL": LibraryKind.IMPL}
 _BLOCK = re.compile(r"_?(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?")
-_LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
+_LIBRARY_MACRO = re.compile(r"(?!_?EXECUTORCH|MAKE_)[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 """A macro that may stand for a block; ExecuTorch has its own registry."""
 
 
@@ -36,6 +39,7 @@ class UnitReader:
         self.findings = Findings()
         self._build: When = unit.project.sources.settings(unit.main).when
         self._signatures = Signatures(unit)
+        self._has_indented = False
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
@@ -49,17 +53,12 @@ class UnitReader:
             except OverWork as error:
                 error.at = error.at or token.at
                 raise
-        self.findings.report_left_out()
         return self.findings
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
         if text == "RegisterOperators":
-            if not self._left_out(token):
-                self._register_operators(token)
-        elif text.startswith("MAKE_TORCH_LIBRARY"):
-            if not self._left_out(token):
-                self._library_object(token)
+            self._register_operators(token)
         elif block := _BLOCK.fullmatch(text):
             self._block(token, _KINDS[block[1]])
         elif text in ("Library", "StableLibrary"):
@@ -108,22 +107,6 @@ class UnitReader:
             self.findings.miss(known.expression, self._unit.table)
         return known
 
-    def _library_object(self, token: CppToken) -> None:
-        """``auto m = MAKE_TORCH_LIBRARY(ns)``: what is registered with it, the audit finds."""
-        taken = self._bracketed([token]) or [token]
-        self.findings.refuse(taken, "what is registered with an object of a library is not followed", self._build)
-
-    def _left_out(self, token: CppToken) -> bool:
-        """Leave out a registration in a function, such as a test, which is made when that is called. False outside."""
-        source, offset = token.use or (token.source, token.offset)
-        end = source.function_end(offset)
-        if end is None:
-            return False
-        if (source.name, end) not in self.findings.in_functions:
-            self.findings.in_functions[source.name, end] = token
-            self._unit.project.account(source, offset, end)
-        return True
-
     # ---- RegisterOperators, and functions that take a library
 
     def _register_operators(self, token: CppToken) -> None:
@@ -147,6 +130,11 @@ class UnitReader:
             rest += taken
         arguments = split(first[1:-1])
         if arguments and arguments[0] and arguments[0][0].kind not in ("string", "raw"):  # JIT operators
+            return self.findings.account([token, *first, *rest])
+        if _is_indented(token):
+            if not self._has_indented:
+                self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
+            self._has_indented = True
             return self.findings.account([token, *first, *rest])
         self.findings.account([token])
         if arguments:
@@ -214,6 +202,14 @@ class UnitReader:
             if not opened and index >= len(start):
                 return result if change < 0 else None
         return None
+
+
+def _is_indented(token: CppToken) -> bool:
+    """True if the statement of a token begins behind blanks: it is in a function, rather than in a namespace."""
+    source, offset = token.use or (token.source, token.offset)
+    begin = max(0, offset - MAX_STATEMENT)
+    start = max(source.blanked.rfind(mark, begin, offset) for mark in ";{}")
+    return _LINE.search(source.blanked[max(start + 1, begin) : offset]) is None
 
 
 def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:

@@ -49,8 +49,6 @@ class Findings:
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
-        self.in_functions: dict[tuple[str, int], CppToken] = {}
-        """The first registration in each function, by its file and end."""
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
@@ -65,13 +63,6 @@ class Findings:
         shown = " ".join(text.split())
         self.not_understood[NotUnderstood(first.at, shown, why, joined(first.when, when), bound)] = None
         self.account(tokens)
-
-    def report_left_out(self) -> None:
-        """Note the number of functions that register, once for all."""
-        if self.in_functions:
-            first, count = next(iter(self.in_functions.values())), len(self.in_functions)
-            why = f"functions that register, such as tests, are left out: {count} from here on"
-            self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
 
     def miss(self, macro: str, table: MacroTable) -> None:
         """Note a macro whose definition would decide more; none would where it has several."""
@@ -169,9 +160,7 @@ class Registrar:
         name = argument[0].text
         value = self._lookup(name)
         if value:
-            is_lambda = value[0].text == "[" or [token.text for token in value[:2]] == ["+", "["]
-            function = kernel_of(argument, self._lookup).function
-            return not is_lambda and (function == name or _TAGS.search(function) is not None)
+            return value[0].text not in ("[", "+")  # a lambda
         return value is not None or name in self._table.ambiguous or _TAGS.search(name) is not None
 
     def define(

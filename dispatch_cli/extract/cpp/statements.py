@@ -18,7 +18,6 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import (
 from dispatch_cli.extract.cpp.preprocessor.tokens import (
     NO_CALL,
     CppToken,
-    inside,
     partners,
     spelled,
     split,
@@ -79,8 +78,6 @@ def extent(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> 
     """The index behind the statement that begins at *index*, without the ``else`` of an ``if``."""
     while index < len(tokens) and tokens[index].text in _HEADED:
         index += 1
-        if index < len(tokens) and tokens[index].text == "constexpr":
-            index += 1
         if index < len(tokens) and tokens[index].text == "(":
             index = pairs[index] + 1
     if index < len(tokens) and tokens[index].text == "{":
@@ -121,15 +118,9 @@ def initialised(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]]:
     """The name and the value of a declaration such as ``const char* name = "x"``; empty for something else."""
     for index, token in enumerate(tokens):
         if token.text == "=" and token.kind == "mark" and index > 1:
-            back = index - 1
-            while back > 0 and tokens[back].text == "]":
-                while back > 0 and tokens[back].text != "[":
-                    back -= 1
-                back -= 1
-            return (tokens[back].text, list(tokens[index + 1 :])) if tokens[back].kind == "name" else ("", [])
+            name = tokens[index - 1]
+            return (name.text, list(tokens[index + 1 :])) if name.kind == "name" else ("", [])
         if token.text in ("(", "{", "."):
-            if token.text == "{" and index > 1 and tokens[index - 1].kind == "name":
-                return tokens[index - 1].text, list(tokens[index:])
             return "", []
     return "", []
 
@@ -210,8 +201,6 @@ class BodyReader:
         end = whole(tokens, index, pairs)
         statement = tokens[index:end]
         opening = index + 1
-        if opening < end and tokens[opening].text == "constexpr":
-            opening += 1
         if not all(is_under(part, tokens[index].when) for part in statement):
             self._refuse(statement, PARTLY, when)
         elif kind == "if" and opening < end and tokens[opening].text == "(":
@@ -258,31 +247,13 @@ class BodyReader:
         return True
 
     def _refuse(self, tokens: list[CppToken], why: str, when: When, bound: bool = False) -> None:
-        """Keep a statement that is not understood, with the definition of an operator that it may have."""
+        """Keep a statement that is not understood. It may define an operator, unless it calls only ``impl``."""
         self._findings.refuse(tokens, why, when, bound)
-        if self._block.kind is LibraryKind.IMPL:
-            return
-        defined = _defined(tokens)
-        if defined is None and self._may_define(tokens):
-            defined = tokens
-        if defined is not None:
-            name = Unknown(" ".join(spelled(tuple(defined[:MAX_NAME])).split()))
+        texts = {token.text for token in tokens}
+        if self._block.kind is not LibraryKind.IMPL and ("def" in texts or "impl" not in texts):
+            name = Unknown(" ".join(spelled(tuple(tokens[:MAX_NAME])).split()))
             when = joined(tokens[0].when, when)
             self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, why_unknown=why))
-
-    def _may_define(self, tokens: Sequence[CppToken]) -> bool:
-        """True if a statement that calls no ``def`` itself may define an operator.
-
-        What it calls is given the library, and more is done than to leave it unused; or it is a macro that may use the
-        library, and is given a schema, or the name of an operator's function.
-        """
-        first, *others = tokens
-        texts = {token.text for token in others}
-        if texts & {"impl", "fallback"} or self._unit.table.only_implements(first.text):
-            return False
-        if self._mentions(tokens):
-            return all(token.text != "void" for token in tokens[:3])
-        return any("(" in token.text if token.kind in ("string", "raw") else token.kind == "name" for token in others)
 
     # ---- statements without braces
 
@@ -302,9 +273,7 @@ class BodyReader:
         if not tokens:
             return
         is_whole = same_conditions(tokens)
-        if any("$" in token.text and token.kind == "name" for token in tokens):
-            self._refuse(tokens, "this is a template, which is filled in when the project is built", when)
-        elif not self._mentions(tokens):
+        if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
         elif any(token.text == "class_" for token in tokens):  # it registers a class, and no operator
             self._findings.account(tokens)
@@ -330,10 +299,6 @@ class BodyReader:
         if named and (called or len(tokens) == 1):
             self._refuse(tokens, f"the macro {first} is not known", when)
             self._findings.miss(first, self._unit.table)
-        elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
-            self._refuse(tokens, "which library this registers with is not known", when)
-        else:
-            self._findings.account(tokens)
 
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """A call of a function that takes the library."""
@@ -354,22 +319,3 @@ class BodyReader:
         body = substitute(list(function.body), values, self._unit.work)
         self.read(body, joined(tokens[0].when, when), depth + 1)
         return True
-
-
-def _defined(tokens: list[CppToken]) -> list[CppToken] | None:
-    """The first argument of a ``def`` in a statement, or all of it if there is none; None for one without ``def``."""
-    texts = [token.text for token in tokens]
-    if "def" not in texts:
-        return None
-    define = texts.index("def")
-    if "(" not in texts[define:]:
-        return tokens
-    arguments = split(inside(tokens, texts.index("(", define))[0])
-    return arguments[0] if arguments and arguments[0] else tokens
-
-
-def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
-    """True if the name at *index* is called as a member."""
-    return (
-        0 < index < len(tokens) - 1 and tokens[index - 1].text in (".", "->") and tokens[index + 1].text in ("(", "<")
-    )

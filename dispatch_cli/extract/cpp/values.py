@@ -107,13 +107,9 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
         return None
     if all(token.kind in ("string", "raw") for token in tokens):
         return "".join(map(string_value, tokens))
-    parts = split(tokens, "+")
     call = whole_call(tokens)
-    if len(parts) == 1 and call.name in _TRANSPARENT and call.arguments:
+    if call.name in _TRANSPARENT and call.arguments:
         return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
-    if len(parts) > 1:
-        values = [text_of(part, lookup, steps + 1) for part in parts]
-        return None if None in values else "".join(value for value in values if value is not None)
     if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
         return text_of(tokens[:-4], lookup, steps + 1)
     return None
@@ -187,22 +183,12 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor", "TORCH_BOX"):
         inner = kernel_of(template or (arguments[0] if arguments else []), lookup, steps + 1)
         return inner._replace(boxed_only=True)
-    if name == "makeNamedNotSupported":
-        return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
     if name in _WRAPPERS | _CASTS and arguments:
         return kernel_of(arguments[0], lookup, steps + 1)
-    if len(tokens) == 1 and tokens[0].kind == "name":
-        value = lookup(tokens[0].text)
-        is_name = value and all(token.kind == "name" or token.text in ("&", "::") for token in value)
-        if value and (is_name or whole_call(unwrapped(value)).name in _WRAPPERS | _CASTS | {"dispatch"}):
-            return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
 
 
 def key_from(tokens: Sequence[CppToken]) -> str | Unknown:
     """The key that an expression stands for."""
-    call = whole_call(tokens)
-    if call.name in ("DispatchKey", "make_optional", "optional") and call.arguments:
-        return key_from(call.arguments[0])
     return key_of(tokens) or Unknown(spelled(tuple(tokens)))

@@ -107,7 +107,7 @@ def _value(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str
         parts, operators = split_at(tokens, places), [texts[place] for place in places]
         if operators[0] in _JOINS:
             return combined([_decision(inner(part)) for part in parts], _JOINS[operators[0]])
-        return _calculated([_in_parentheses(part, inner(part)) for part in parts], operators)
+        return _calculated([inner(part) for part in parts], operators)
     if depth < MAX_DEPTH and texts[:1] in (["!"], ["not"]):
         value = inner(tokens[1:])
         return True if isinstance(value, _AskedOperator) else opposite(_decision(value))
@@ -140,13 +140,6 @@ def _operators(tokens: Sequence[CppToken], texts: Sequence[str]) -> list[int]:
     ]
     lowest = min((_PRIORITY[texts[index]] for index in places), default=0)
     return [index for index in places if _PRIORITY[texts[index]] == lowest]
-
-
-def _in_parentheses(tokens: Sequence[CppToken], value: _Value) -> _Value:
-    """An operand, with the parentheses that its text needs."""
-    if isinstance(value, str) and tokens and tokens[0].text == "(" and not value.isidentifier():
-        return f"({value})"
-    return value if isinstance(value, int | str) else f"({value})"
 
 
 def _calculated(values: Sequence[_Value], operators: Sequence[str]) -> _Value:

@@ -68,11 +68,6 @@ class MacroTable:
         """The value in ``#if`` of a macro that is not defined; None for others."""
         return _ZERO if self._macros.get(name) == () else None
 
-    def only_implements(self, name: str) -> bool:
-        """True if a macro has several definitions, and those of them that use a library register kernels only."""
-        words = {token.text for macro in self._macros.get(name, ()) for token in macro.body}
-        return "impl" in words and "def" not in words
-
     def is_defined(self, name: str, when: When) -> Decision:
         """True if a macro is defined here, as ``defined(NAME)`` tells."""
         definitions = self._macros.get(name)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from dispatch_cli.model.span import Span
@@ -27,10 +27,6 @@ _SKIPPED = re.compile(
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
 _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-_BRACE = re.compile(r"[{}]")
-_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
-MAX_HEADER = 2000
-"""Characters of the head of a function."""
 
 
 def normal(text: str) -> str:
@@ -81,43 +77,9 @@ class SourceText:
             calls.setdefault(match[1], []).append(match.span())
         return calls
 
-    def function_end(self, offset: int) -> int | None:
-        """The end of the function in whose body a place is; None outside of functions."""
-        index = bisect_left(self._bodies, (offset, 0)) - 1
-        end = self._bodies[index][1] if index >= 0 else 0
-        return end if offset < end else None
-
-    @cached_property
-    def _bodies(self) -> Sequence[tuple[int, int]]:
-        """The places of the braces around each function that is in no other one."""
-        return list(_function_bodies(self.blanked))
-
 
 def _blank(match: re.Match[str]) -> str:
     lines = [" " * len(line) for line in match[0].split("\n")]
     if match[0].startswith("/*"):  # a comment over several lines is one blank: a directive goes on behind it
         lines[:-1] = [f"{line[:-1]}\\" if line else "" for line in lines[:-1]]
     return "\n".join(lines)
-
-
-def _function_bodies(text: str) -> Iterator[tuple[int, int]]:
-    depth, outside, opening = 0, -1, 0
-    for match in _BRACE.finditer(text):
-        if match[0] == "{":
-            if outside < 0 and _begins_function(text, match.start()):
-                outside, opening = depth, match.start()
-            depth += 1
-        elif depth > 0:
-            depth -= 1
-            if depth == outside:
-                yield opening, match.start()
-                outside = -1
-    if outside >= 0:
-        yield opening, len(text)
-
-
-def _begins_function(text: str, brace: int) -> bool:
-    begin = max(brace - MAX_HEADER, 0)
-    start = max(begin - 1, *(text.rfind(mark, begin, brace) for mark in ";{}#"))
-    header = text[start + 1 : brace]
-    return _CALL.search(header) is not None and _NOT_A_FUNCTION.search(header) is None

@@ -77,8 +77,9 @@ def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
     return list(lex(SourceText(name, text), 0, len(text)))
 
 
-_ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_ESCAPE = re.compile(r"\\(.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "\n": "", '"': '"', "'": "'", "\\": "\\"}
+"""Escapes that schemas have; others stay as they are, so that a schema is refused."""
 _QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
 
 
@@ -91,17 +92,7 @@ def string_value(token: CppToken) -> str:
         return text[opening + 1 :].removesuffix(f'){delimiter}"')
     match = _QUOTED.fullmatch(text)
     assert match is not None
-    return _ESCAPE.sub(_escaped, match[1]) if "\\" in match[1] else match[1]
-
-
-def _escaped(match: re.Match[str]) -> str:
-    body = match[1]
-    if body in _ESCAPES:
-        return _ESCAPES[body]
-    if body[0] in "xuU" and len(body) > 1:
-        code = int(body[1:], 16)
-        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\N{REPLACEMENT CHARACTER}"
-    return chr(int(body, 8)) if body[0] in "01234567" else body
+    return _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[0]), match[1])
 
 
 def weight(tokens: Sequence[CppToken]) -> int:

@@ -123,12 +123,7 @@ class TranslationUnit:
     def _included(self, directive: Directive) -> SourceFile | None:
         """The file to include; None where there is none, or it is read already."""
         target = directive.target
-        if target is None:
-            text = "".join(token.text for token in self._argument(directive.tokens))
-            if len(text) < 3 or text[0] not in '"<':
-                return None
-            target = text[1:-1], text[0] == '"'
-        file = self.project.included(target, directive.source.name)
+        file = None if target is None else self.project.included(target, directive.source.name)
         if file is None or (file.once and (file.name in self.included or file.name == self.main)):
             return None
         self.included.add(file.name)
