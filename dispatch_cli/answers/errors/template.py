@@ -156,8 +156,9 @@ HOLES = {
     "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
-    "result": r"(?P<result>\w{3,20})",
-    "target": r"(?P<target>\w{3,20})",
+    "result": r"(?:c10::)?(?P<result>\w{3,20})",
+    "target": r"(?:c10::)?(?P<target>\w{3,20})",
+    "sparse_layout": r"Sparse(?:Cs[rc]|Bs[rc])",
     "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n)",
     "argument": r"(?P<argument>\w{1,100})",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
@@ -193,6 +194,7 @@ HOLES = {
     "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}(?P<of_cuda>)",
     "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>)"
     r"|(?:__)?cuda(?!RegisterL)[A-Z](?(of_cuda)|(?P<runtime>)))\w{1,200})",
+    "versioned_symbol": r"(?P<symbol>(?:nccl|cu[a-z]|__nv)\w{1,200}),?",
     # headers, macros, types and standards of C++ that PyTorch took away or asks for
     "changed_api": r"(?P<name>(?:THC?/\w{1,40}\.c?u?h|THC\w{4,40})(?P<th>)|AT_CHECK(?P<check>)"
     r"|at::DeprecatedTypeProperties(?P<type>))",

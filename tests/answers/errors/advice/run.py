@@ -31,6 +31,7 @@ from tests.answers.errors.advice import (
     modes,
     others,
     programs,
+    refusals,
     registrations,
     slots,
     tensors,
@@ -41,7 +42,7 @@ from tests.answers.errors.advice.trial import PROGRAMS
 
 MODULES = (
     *(slots, fakes, gradients, tensors, transforms, registrations),
-    *(devices, lookups, builds, machines, modes, calls, others, tracing, programs),
+    *(devices, lookups, builds, machines, modes, calls, others, tracing, programs, refusals),
 )
 LATE = 120
 """Seconds after which a program is stuck."""
