@@ -796,28 +796,21 @@ ONLY_MODULES = "--only-modules"
 
 
 def _pytorchs_own(modules: list[str], conditions: Sequence[str], folder: Path) -> list[str]:
-    """The modules of PyTorch that *modules* and *conditions* import; another process does it to see. Errors: Failure.
+    """The modules of PyTorch that *modules* and *conditions* import; another process does it to see.
 
-    folder: where its answer goes for a moment.
-
-    What PyTorch's own modules register is not the user's, so they are imported before the user's are.
+    What PyTorch's own modules register is not the user's, so they are imported before the user's are. folder: where its
+    answer goes for a moment.
     """
     if not modules and not conditions and not _has_backends():
         return []
     # in the folder of the answer: whoever runs this script removes it, also when this process is killed
     with tempfile.TemporaryDirectory(prefix="modules-", dir=str(folder)) as directory:
-        out, error_file = Path(directory) / "modules.json", Path(directory) / "said"
+        out, nowhere = Path(directory) / "modules.json", subprocess.DEVNULL
         command = [sys.executable, str(Path(__file__).resolve()), str(out)]
         command += [word for module in modules for word in ("--import", module)]
         command += [word for condition in conditions for word in ("--condition", condition)]
-        # a file, not a pipe: a process that a module leaves behind can keep a pipe open for ever
-        with error_file.open("wb") as errors:
-            nowhere = subprocess.DEVNULL
-            done = subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=errors)
-        if done.returncode == EXIT_NO_MODULE:
-            failure = json.loads(error_file.read_bytes().splitlines()[-1])
-            raise Failure(EXIT_NO_MODULE, failure["error"], failure["details"])
-        with contextlib.suppress(OSError, ValueError):
+        subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        with contextlib.suppress(OSError, ValueError):  # what fails there fails here, too
             names: list[str] = json.loads(out.read_text(encoding="utf-8"))
             return names
     return []

@@ -1,9 +1,9 @@
 """git, as far as it reads: it runs nothing that a repository names, fetches nothing, and writes nothing.
 
 A repository's configuration can name programs: for diffs, filters, text conversion, a monitor of files, hooks,
-transports. Only ``rev-parse``, ``for-each-ref`` and ``cat-file`` without filters are called, which need none of them;
-and what could start one is switched off besides. Objects are read as they are, without replacements
-(``refs/replace``), and asked for by their ids, one line each on the standard input of one process.
+transports. Only ``rev-parse``, ``for-each-ref`` and ``cat-file`` without filters are called, which need none of them,
+and no object is fetched. Objects are read as they are, without replacements (``refs/replace``), and asked for by their
+ids, one line each on the standard input of one process.
 """
 
 from __future__ import annotations
@@ -27,20 +27,10 @@ MAX_NAMES = 1000
 """Names of revisions among which one is looked for that is meant."""
 MAX_MESSAGE = 500
 """Characters of what git says that are shown."""
-_OPTIONS = (
-    "--no-pager",
-    "--literal-pathspecs",
-    *("-c", "core.fsmonitor=false"),
-    *("-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "protocol.allow=never"),
-)
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",  # before GIT_NO_LAZY_FETCH was known, this kept a partial clone from fetching
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_PAGER": "cat",
     "LC_ALL": "C",
     "LANGUAGE": "",
 }
@@ -66,7 +56,7 @@ def attempt(*arguments: str) -> tuple[int, str, str]:
     program = executable()
     try:
         ended = subprocess.run(
-            [program, *_OPTIONS, *arguments],
+            [program, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=_environment(),
@@ -137,7 +127,7 @@ class Objects:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            command = [executable(), *_OPTIONS, "cat-file", "--batch"]
+            command = [executable(), "cat-file", "--batch"]
             pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
             try:
                 self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=_environment())

@@ -33,22 +33,10 @@ _FORGOTTEN = 7 * 24 * 3600
 
 
 def check_script(name: str) -> None:
-    """Refuse what is no script. Errors: InputError."""
-    path, hint = Path(name), None
-    try:
-        if (path / "__main__.py").is_file() or (path.is_file() and (path.suffix == ".py" or path.stat().st_size)):
-            return
-        if path.is_file():
-            what = "is empty: it is no recording, and no script"
-        elif path.is_dir():
-            what = "is a directory without __main__.py"
-        else:
-            what = "is no file"
-            if all(part.isidentifier() for part in name.split(".")) and path.suffix != ".py":
-                hint = f"if it is a module, give -m {name}"
-    except (OSError, ValueError) as error:
-        what = f"cannot be read: {error}"
-    raise InputError((Problem("no-script", f"{name} {what}", hint=hint),))
+    """Refuse a script that is not there. Errors: InputError."""
+    if not Path(name).exists():
+        hint = None if name.endswith(".py") else f"if it is a module, give -m {name}"
+        raise InputError((Problem("no-script", f"{name} is no file", hint=hint),))
 
 
 def variables(

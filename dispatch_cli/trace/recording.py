@@ -192,23 +192,13 @@ class Recording:
 
 def is_recording(file: str) -> bool:
     """True if a file begins as a recording does; False for one that cannot be read."""
-    return _start_of(file).replace(b" ", b"").startswith(START)
-
-
-def begins_so(file: str) -> bool:
-    """True if a file is a recording, or tries to be one: it begins with an object of JSON, as no script does."""
-    return _start_of(file).lstrip().startswith(b"{")
-
-
-def _start_of(file: str) -> bytes:
-    """The first bytes of a file; none of what cannot be read, or is no file."""
     try:
         if not os.path.isfile(file):  # noqa: PTH113
-            return b""
+            return False
         with open(file, "rb") as stream:  # noqa: PTH123
-            return stream.read(len(START) + 64)
+            return stream.read(len(START) + 64).replace(b" ", b"").startswith(START)
     except (OSError, ValueError):
-        return b""
+        return False
 
 
 def read(file: str, with_calls: bool = True) -> Recording:
@@ -256,20 +246,13 @@ class _RecordingReader:
         number, size = 0, 0
         for number, line in enumerate(_lines(stream), start=1):
             size += len(line)
-            is_whole = line.endswith(b"\n")
             try:
                 self._line(number, line)
             except (ValueError, TypeError, RecursionError, OverBudget) as error:
-                if number > 1 and not is_whole:
+                if number > 1 and not line.endswith(b"\n"):
                     self._cut(line)
                     break
-                if not is_whole and line.replace(b" ", b"").startswith(START):
-                    message = f"{self._file} is cut: it ends in its first line, and has no calls"
-                    hint = "record the program again"
-                    raise InputError((Problem("bad-recording", message, Span(self._file, 1, 1), hint=hint),)) from None
                 raise self._problem(number, line, error) from None
-            if number == 1 and not is_whole:
-                self._cut(line)
             if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
                 self._of.more = True
                 break

@@ -92,8 +92,6 @@ BAD = {
     "last and program": (("--last", "program.py"), "give no program and no other recording"),
     "no such file": (("progam.py",), "progam.py is no file\n"),
     "no such command": (("pytest", "-x"), "if it is a module, give -m pytest"),
-    "a directory": (("cache",), "cache is no file"),
-    "no main": ((".",), ". is a directory without __main__.py"),
     "no torch": (
         ("--python", sys.executable, "program.py"),
         f"{sys.executable}: there is no PyTorch that it can import\n  help: give a Python that",

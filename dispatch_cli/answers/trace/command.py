@@ -58,9 +58,9 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     words = values.get("program")
     if not isinstance(words, tuple) or not words or values.get("is_module"):
         return None
-    from dispatch_cli.trace.recording import begins_so
+    from dispatch_cli.trace.recording import is_recording
 
-    return cast("str", words[0]) if begins_so(words[0]) else None
+    return cast("str", words[0]) if is_recording(words[0]) else None
 
 
 @click.command("trace", cls=_TraceCommand)

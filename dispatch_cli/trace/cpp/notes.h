@@ -135,39 +135,18 @@ PyObject* object_of(const Slot& slot) {
   }
 }
 
-// What an argument can be, by its type. plain: neither tensors nor devices nor generators.
+// What an argument can be. tensor: one that may be left out.
 struct Argument {
-  bool plain = false, tensor = false, layout = false, dtype = false;
+  bool tensor, layout, dtype;
 };
 
 inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
   std::vector<Argument> result;
   for (const auto& argument : schema.arguments()) {
     const c10::Type* type = argument.type().get();
-    bool is_list = false;
-    while (type->kind() == c10::TypeKind::OptionalType || type->kind() == c10::TypeKind::ListType) {
-      is_list = is_list || type->kind() == c10::TypeKind::ListType;
-      type = type->containedType(0).get();
-    }
-    Argument kind;
-    switch (type->kind()) {
-      case c10::TypeKind::TensorType:
-        kind.tensor = !is_list;
-        break;
-      case c10::TypeKind::IntType:
-      case c10::TypeKind::SymIntType:
-      case c10::TypeKind::FloatType:
-      case c10::TypeKind::BoolType:
-      case c10::TypeKind::StringType:
-      case c10::TypeKind::NumberType:
-        kind.plain = true;
-        break;
-      default:
-        break;
-    }
-    kind.layout = argument.name() == "layout";
-    kind.dtype = argument.name() == "dtype";
-    result.push_back(kind);
+    if (type->kind() == c10::TypeKind::OptionalType) type = type->containedType(0).get();
+    const bool is_tensor = type->kind() == c10::TypeKind::TensorType;
+    result.push_back({is_tensor, argument.name() == "layout", argument.name() == "dtype"});
   }
   return result;
 }
@@ -273,7 +252,7 @@ Described described(const std::vector<Argument>& kinds, const Stack& stack) {
   bool has_device = false;
   for (size_t at = 0; at < arguments.size(); ++at) {
     const auto& [kind, value] = std::tie(kinds[at], arguments[at]);
-    if (!kind.plain) tensors.add(value, kind.tensor);
+    tensors.add(value, kind.tensor);
     if (!has_device && value.isDevice()) {
       has_device = true;
       add(options, ",\"device\":\"", c10::DeviceTypeName(value.toDevice().type(), true), '"');

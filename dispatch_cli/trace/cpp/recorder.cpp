@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,10 +123,6 @@ class Output {
 
   // Returns what went wrong, or nothing.
   const char* reserve(size_t length) {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && length > limit.rlim_cur) {
-      return "the system lets files grow no further";  // and would send a signal
-    }
     const int file = open_again();
     if (file < 0) return "another file has taken its place";
 #ifdef __linux__
@@ -255,15 +250,6 @@ struct Caller {
   int64_t place = -1;
 };
 
-inline std::string utf8(PyObject* text) {
-  std::string result;
-  if (PyObject* bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace")) {
-    result.assign(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
-    Py_DECREF(bytes);
-  }
-  return result;
-}
-
 // Keeps the error of Python that is set, whatever is called meanwhile.
 class KeptError {
  public:
@@ -275,6 +261,16 @@ class KeptError {
  private:
   PyObject *type_, *value_, *trace_;
 };
+
+inline std::string utf8(PyObject* text) {
+  const KeptError error;
+  std::string result;
+  if (PyObject* bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace")) {
+    result.assign(PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes));
+    Py_DECREF(bytes);
+  }
+  return result;
+}
 
 // What the program calls this thread; nothing for one that Python has not made.
 inline std::string name_of_thread() {
@@ -292,7 +288,6 @@ inline std::string name_of_thread() {
     Py_DECREF(names);
   }
   Py_XDECREF(number);
-  PyErr_Clear();
   return result;
 }
 
@@ -565,12 +560,10 @@ class Recorder final : public c10::OpRegistrationListener {
     const auto begins = [&](std::string_view text) { return file.compare(0, text.size(), text) == 0; };
     entry.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>");
     Py_XDECREF(reference);
-    PyErr_Clear();
     return entry;
   }
 
   int64_t number_place(PyFrameObject* frame, PyCodeObject* code, CodePlaces& known) {
-    const KeptError error;
 #if PY_VERSION_HEX >= 0x030B0000
     const auto name = utf8(code->co_qualname);
 #else
@@ -578,7 +571,6 @@ class Recorder final : public c10::OpRegistrationListener {
 #endif
     auto path = utf8(code->co_filename);
     if (!path.empty() && path[0] != '<' && path[0] != '/') path = directory + "/" + path;
-    PyErr_Clear();
     std::string file, values;
     add(file, Quoted{path});
     const std::lock_guard<std::mutex> guard(lock);
