@@ -87,7 +87,7 @@ def find(view: View) -> Iterator[Finding]:
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
         outcome, tip, severity = no_definition(view, name, defined)
-        if _is_defined_otherwise(view, name):
+        if is_defined_otherwise(view, name):
             outcome, tip, severity = NOTHING_DEFINES, OTHER_BUILD, _otherwise(view, name, kernels)
         hint = ""
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
@@ -163,7 +163,7 @@ def _is_there_anyway(view: View, name: OperatorName) -> bool:
     )
 
 
-def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
+def is_defined_otherwise(view: View, name: OperatorName) -> bool:
     """True if the operator is defined under other conditions: then its kernels' file may not be in such a build."""
     variants = view.first.state.variants
     return variants is not None and name in variants.defined

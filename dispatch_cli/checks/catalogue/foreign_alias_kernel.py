@@ -7,7 +7,8 @@ register a CompositeImplicitAutograd or CompositeExplicitAutograd kernel from to
 upstream the kernel", says `torch/_python_dispatcher.py`.
 
 Reported are registrations of your own files at alias keys of operators that are defined elsewhere: in a PyTorch state,
-or in files that yours extend.
+or in files that yours extend. Not reported are those with conditions for an operator that your files define where
+PyTorch lacks it.
 
 Bad, because im2col_npu now runs on every backend without a kernel of its own:
 
@@ -39,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli.checks.catalogue.dangling_implementation import is_defined_otherwise
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import View
@@ -51,7 +53,8 @@ def find(view: View) -> Iterator[Finding]:
         if name not in view.own or view.is_defined_by_files(name) or view.schema_text(name) is None:
             continue
         for key, registration in view.active(name).items():
-            if view.universe.is_alias(key) and view.is_written(registration):
+            comes_with_operator = registration.kernel.when and is_defined_otherwise(view, name)
+            if view.universe.is_alias(key) and view.is_written(registration) and not comes_with_operator:
                 yield _finding(view, name, key)
 
 
