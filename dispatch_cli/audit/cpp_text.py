@@ -31,10 +31,12 @@ _BINDINGS = re.compile(
 """Signs that a file registers with pybind11, nanobind or TVM, or a class for TorchScript: these have ``def``, too."""
 _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
 """The argument of a ``def`` of the dispatcher's: a schema."""
+_WITH_NAME = re.compile(r'\s*\(\s*R?"')
 _PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
 """The argument of a ``def`` that has no schema, as in other registries."""
 _WITH_DOC = re.compile(r'\s*\(\s*"[^"(\n]*",\s*&?[\w:<>]+,\s*"')
 """The arguments of a ``def`` of pybind11's: a name, a function and a text about it."""
+_OF_PYTORCH = re.compile(r"torch|TORCH|c10|Library")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
 _QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
@@ -110,6 +112,7 @@ class _Registry:
         self._has_bindings = _BINDINGS.search(code) is not None
         has_own = _OWN_CLASS.search(code) is not None
         self._is_jit = has_own or _JIT.search(code) is not None
+        self._names_pytorch = _OF_PYTORCH.search(code) is not None
         self._has_operators = not has_own and "RegisterOperators" in code
 
     def may_have(self, call: re.Match[str], name: str, in_macro: bool) -> bool:
@@ -118,6 +121,8 @@ class _Registry:
             return self._constructs(call.start())
         if name == "op":
             return self._has_operators
+        if name in ("impl", "fallback"):  # other classes have such methods, too
+            return self._names_pytorch or in_macro or _WITH_NAME.match(self._text, call.end()) is not None
         if name != "def":
             return "EXECUTORCH" not in name
         if _WITH_SCHEMA.match(self._text, call.end()):

@@ -68,7 +68,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
     for call in (_ANY_CALL if imported else _CALL).finditer(code):
         name, start = call["name"], call.start("name")
         before = code[max(start - _BEFORE, 0) : start]
-        if not (_is_call(before, name, imported) if call["open"] else _is_decorator(before, name)):
+        if not _is_call(before, name, imported) or not (call["open"] or _DECORATES.search(before)):
             continue
         line = bisect_right(starts, start)
         if (file, line) not in accounted:
@@ -78,7 +78,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[
 
 
 def _is_call(before: str, name: str, imported: set[str]) -> bool:
-    """True if the call of a name may register. before: the text before the name."""
+    """True if the call of a name, or a decorator, may register. before: the text before the name."""
     if before[-1:] == "_" or before[-1:].isalnum() or _DEFINES.search(before):
         return False
     if name == "Library" and _OF_LIBRARY.search(before):
@@ -86,11 +86,6 @@ def _is_call(before: str, name: str, imported: set[str]) -> bool:
     if before.rstrip().endswith("."):
         return _METHOD.fullmatch(name) is not None
     return name in imported or _FUNCTION.fullmatch(name) is not None
-
-
-def _is_decorator(before: str, name: str) -> bool:
-    """True if a name that is not called is a decorator that may register."""
-    return _METHOD.fullmatch(name) is not None and _DECORATES.search(before) is not None
 
 
 def without_strings(text: str) -> str:
