@@ -131,8 +131,7 @@ def _option(moment: Moment, option: str) -> Option | None:
     if text is not None:
         return Option(_plain(option, text), OptionOrigin.GIVEN)
     argument = option_argument(moment.schema, option)
-    default = None if argument is None or argument.default is None else argument.default.value
-    word = _of_default(moment, option, default)
+    word = None if argument is None or argument.default is None else _of_default(moment, option, argument.default)
     return None if word is None else Option(word, OptionOrigin.SCHEMA)
 
 
@@ -143,13 +142,12 @@ def _plain(option: str, text: str) -> str:
     return dtype_named(text) if option == "dtype" else text
 
 
-def _of_default(moment: Moment, option: str, default: object) -> str | None:
+def _of_default(moment: Moment, option: str, default: str) -> str | None:
     """A default value of a schema, where layouts and dtypes are numbers."""
     if option == "device":
-        known = isinstance(default, str) and device_type(default) in moment.maker.universe.devices
-        return str(default) if known else None
+        return default if device_type(default) in moment.maker.universe.devices else None
     words = [layout.value for layout in LAYOUT_NUMBERS] if option == "layout" else DTYPES
-    return words[default] if type(default) is int and 0 <= default < len(words) else None
+    return next((word for number, word in enumerate(words) if str(number) == default), None)
 
 
 def _is(kind: SchemaType, wanted: TypeKind) -> bool:

@@ -10,7 +10,6 @@ from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.model import (
     AliasInfo,
     Argument,
-    Default,
     FunctionSchema,
     find_schema_differences,
     takes_symint,
@@ -22,7 +21,6 @@ from dispatch_cli.model.schema.types import SchemaType, TypeKind
 __all__ = [
     "AliasInfo",
     "Argument",
-    "Default",
     "FunctionSchema",
     "SchemaError",
     "SchemaType",

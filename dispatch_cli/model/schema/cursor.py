@@ -160,22 +160,19 @@ class Cursor:
     def following(self) -> str:
         return self._tokens[self.index + 1]
 
-    def since(self, index: int) -> str:
-        """The tokens from the one with *index* up to the current one, without blanks between them."""
-        return "".join(self._tokens[index : self.index])
+    def printed_default(self) -> str:
+        """Move to the comma or bracket behind a default that PyTorch has printed, and return its text.
 
-    def printed_default(self, index: int) -> str:
-        """Move to the comma or bracket behind the default that PyTorch has printed at the token with *index*.
-
-        Its text: PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket
-        is not understood.
+        PyTorch prints strings without quotes where the argument is no string; one with a comma or a bracket is not
+        understood.
         """
-        self.index, self.token, depth = index, self._tokens[index], 0
+        start, depth = self.index, 0
         while self.token != END and (depth or self.token not in (",", ")")):
             depth += (self.token in _OPENING) - (self.token in _CLOSING)
             self.advance()
-        lexemes = self._lexemes
-        return self._text[lexemes[index - 1].end : lexemes[min(self.index, len(lexemes) - 1)].start]
+        if self.index == start + 1:
+            return self._tokens[start]
+        return self._text[self._lexemes[start].start : self._lexemes[self.index - 1].end]
 
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""

@@ -6,6 +6,7 @@ schema or a kernel is registered.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from dispatch_cli.model.names import OperatorName
@@ -13,11 +14,8 @@ from dispatch_cli.model.schema.types import (
     SYM_INT,
     SchemaType,
     TypeKind,
-    Value,
     list_of,
     optional_of,
-    print_constant,
-    print_quoted,
     seen_by_torchscript,
 )
 
@@ -43,29 +41,18 @@ class AliasInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
-    """A default value; wrapped, because None is one.
-
-    text: how PyTorch has printed it, where that is known but not what it was read from.
-    """
-
-    value: Value
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Argument:
     """One argument or return of a schema.
 
     name: empty for an unnamed return.
     real_type: as it was written; this is what is printed.
-    size: the 3 of ``int[3]``. kwarg_only: it follows the ``*``.
+    size: the 3 of ``int[3]``. default: as PyTorch prints it. kwarg_only: it follows the ``*``.
     """
 
     name: str
     real_type: SchemaType
     size: int | None = None
-    default: Default | None = None
+    default: str | None = None
     kwarg_only: bool = False
     alias: AliasInfo | None = None
 
@@ -79,10 +66,7 @@ class Argument:
         text = self._type_text()
         if self.name:
             text += f" {self.name}"
-        if self.default is None:
-            return text
-        shown = self.default.text
-        return f"{text}={print_default(self.default.value, self.real_type) if shown is None else shown}"
+        return text if self.default is None else f"{text}={self.default}"
 
     def _type_text(self) -> str:
         optional = self.real_type.kind is TypeKind.OPTIONAL
@@ -97,18 +81,6 @@ class Argument:
         if self.alias and self.alias.before:
             text += str(self.alias)
         return f"{text}?" if optional else text
-
-
-def print_default(value: Value, real: SchemaType) -> str:
-    """A default value of an argument of the type *real*, as PyTorch prints it."""
-    if isinstance(value, str):
-        kind = real.contained[0].kind if real.kind is TypeKind.OPTIONAL else real.kind
-        return print_quoted(value) if kind is TypeKind.STRING else print_constant(value)
-    if isinstance(value, tuple) and real.kind is TypeKind.LIST and real.contained[0].kind is TypeKind.INT:
-        # As in native_functions.yaml: int[2] stride=1, not stride=[1, 1].
-        same = len(value) > 1 and len(set(value)) == 1
-        return print_constant(value[0] if same else value)
-    return print_constant(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +161,8 @@ def has_tensors(schema: FunctionSchema | None) -> bool:
     return schema is not None and any(map(takes_tensors, schema.arguments))
 
 
+_EQUAL_NUMBERS = re.compile(r"\[(-?[0-9]+)(?:, \1)+\]")
+"""A default of SymInt[]; of int[], PyTorch prints one of the numbers."""
 _SYMINTS = frozenset({SYM_INT, optional_of(SYM_INT), list_of(SYM_INT), optional_of(list_of(SYM_INT))})
 """The types that a kernel may take unpacked, as plain integers; others, such as ``SymInt?[]``, it may not."""
 
@@ -204,8 +178,14 @@ def takes_symint(signature: FunctionSchema) -> bool:
 
 def without_symint(schema: FunctionSchema) -> FunctionSchema:
     """*schema* as kernels take it that are not symbolic: its arguments are int in place of SymInt; returns keep it."""
-    arguments = (replace(argument, real_type=_real_type(argument, False)) for argument in schema.arguments)
-    return replace(schema, arguments=tuple(arguments))
+    return replace(schema, arguments=tuple(map(_without_symint, schema.arguments)))
+
+
+def _without_symint(argument: Argument) -> Argument:
+    if argument.real_type not in _SYMINTS:
+        return argument
+    default = None if argument.default is None else _EQUAL_NUMBERS.sub(r"\1", argument.default)
+    return replace(argument, real_type=argument.type, default=default)
 
 
 def find_schema_differences(expected: FunctionSchema, inferred: FunctionSchema) -> str | None:

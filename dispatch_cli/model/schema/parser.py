@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
-from dispatch_cli.model.schema.cursor import MAX_DEPTH, Cursor, SchemaError, is_name, shortened
-from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema, print_default
+from dispatch_cli.model.schema.cursor import MAX_DEPTH, Cursor, is_name, shortened
+from dispatch_cli.model.schema.model import AliasInfo, Argument, FunctionSchema
 from dispatch_cli.model.schema.types import (
     BASE_TYPES,
     PRINTED_TYPES,
@@ -25,7 +25,6 @@ from dispatch_cli.model.schema.types import (
     list_of,
     optional_of,
     read_default,
-    read_printed,
     seen_by_torchscript,
 )
 from dispatch_cli.model.text.suggest import suggestion
@@ -54,7 +53,7 @@ def parse_printed_schema(text: str) -> FunctionSchema:
     PyTorch's parser refuses some of what PyTorch prints: ``Tensor! out`` is printed as ``Tensor($0! -> ) out``, and
     strings may be printed without quotes. Errors: SchemaError.
     """
-    parser = _Parser(Cursor(text), printed=True, loosely=True)
+    parser = _Parser(Cursor(text), printed=True)
     return parser.schema(parser.operator_name())
 
 
@@ -84,14 +83,13 @@ class _Parser:
     """Reads names, arguments, returns and their types at the cursor.
 
     printed: the text is what PyTorch has printed, not what is written for it. There, types inside others are the real
-    ones, and there is more than PyTorch reads: alias sets that are empty, or called ``$0``, or follow ``?``.
-    loosely: so are defaults, such as strings without quotes.
+    ones, and there is more than PyTorch reads: alias sets that are empty, or called ``$0``, or follow ``?``, and
+    defaults such as strings without quotes.
     """
 
-    def __init__(self, cursor: Cursor, printed: bool = False, loosely: bool = False) -> None:
+    def __init__(self, cursor: Cursor, printed: bool = False) -> None:
         self.cursor = cursor
         self._printed = printed
-        self._loosely = loosely
         self._fresh_sets = 0
 
     def operator_name(self) -> OperatorName:
@@ -166,24 +164,8 @@ class _Parser:
         default = self._default(real, size) if self.cursor.next_if("=") else None
         return Argument(name, real, size, default, kwarg_only, alias)
 
-    def _default(self, real: SchemaType, size: int | None) -> Default:
-        if not self._loosely:
-            return Default(read_default(self.cursor, real, size))
-        return self._printed_default(real, size)
-
-    def _printed_default(self, real: SchemaType, size: int | None) -> Default:
-        """A default value that PyTorch has printed; where it would print what is read otherwise, with that text."""
-        start = self.cursor.index
-        try:
-            value = read_default(self.cursor, real, size)
-        except SchemaError:
-            pass
-        else:
-            printed = self.cursor.since(start).replace(" ", "")
-            if self.cursor.token in (",", ")") and printed == print_default(value, real).replace(" ", ""):
-                return Default(value)
-        text = self.cursor.printed_default(start)
-        return Default(read_printed(text), text)
+    def _default(self, real: SchemaType, size: int | None) -> str:
+        return self.cursor.printed_default() if self._printed else read_default(self.cursor, real, size)
 
     def _return(self) -> Argument:
         real, alias, size = self._sized_type()

@@ -1,6 +1,6 @@
 """The types of PyTorch's schema language, as immutable values, and the default values that arguments of them have.
 
-A type is known by its printed text. Default values are read, and printed as PyTorch prints them.
+A type is known by its printed text, and so is a default value.
 
 Sources: ``parseDefaultValue`` in function_schema_parser.cpp, ``operator<<`` of IValue, ``printQuotedString`` in
 c10/util/StringUtil.h, c10/core/Device.cpp. Forms that no operator has are not understood: hexadecimal floats, complex
@@ -115,7 +115,6 @@ _NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER}
 _SINGLE = frozenset({TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT})
 _LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.BOOL: bool}
 _WORDS = {"None": None, "True": True, "False": False}
-_PRINTED_FLOAT = re.compile(r"-?(?:inf|nan|[0-9]+\.?[0-9]*(?:e[+-][0-9]+)?)")
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PRINTED = {character: f"\\{escape}" for escape, character in _ESCAPES.items()}
@@ -146,14 +145,14 @@ def seen_by_torchscript(real: SchemaType) -> SchemaType:
     return real
 
 
-def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
-    """Read the default value of an argument.
+def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> str:
+    """Read the default value of an argument; as PyTorch prints it.
 
     real: its type. size: that of a fixed-size list. Errors: SchemaError.
     """
     start = cursor.index
     try:
-        return _default(cursor, real, size)
+        return _printed(_default(cursor, real, size), real)
     except PartError as error:
         cursor.fail(str(error), start)
 
@@ -221,10 +220,10 @@ def _constant(cursor: Cursor, kind: TypeKind, real: SchemaType) -> Constant:
     if is_hexadecimal:
         if kind is TypeKind.FLOAT or "e" in rest:
             raise PartError("a hexadecimal floating-point number is not understood")
-        return read_integer(digits)  # PyTorch reads no further
+        return _integer(digits)  # PyTorch reads no further
     if kind is TypeKind.FLOAT or not text.removeprefix("-").isdecimal():
         return _float(text)
-    return read_integer(text)
+    return _integer(text)
 
 
 def _named_constant(cursor: Cursor, real: SchemaType) -> int:
@@ -237,7 +236,7 @@ def _named_constant(cursor: Cursor, real: SchemaType) -> int:
     return known[cursor.advance()]
 
 
-def read_integer(text: str) -> int:
+def _integer(text: str) -> int:
     """A whole number of 64 bits. Errors: PartError."""
     if not text.removeprefix("-").isdecimal() or len(text.lstrip("-0")) > _MAX_DIGITS or int(text) not in _INT64:
         raise PartError(f"'{shortened(text)}' is not a 64-bit integer")
@@ -274,25 +273,22 @@ def _device(text: str) -> str:
     return text
 
 
-def read_printed(text: str) -> Value:
-    """A default as PyTorch has printed it; a text where it is nothing else. Strings keep the quotes of their print."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if text.startswith("[") and text.endswith("]"):
-        values = [read_printed(part) for part in text[1:-1].split(", ")] if len(text) > 2 else []
-        return tuple(str(value) if isinstance(value, tuple) else value for value in values)
-    if _PRINTED_FLOAT.fullmatch(text) is None:
-        return text
-    try:
-        return read_integer(text)
-    except PartError:
-        return float(text)
+def _printed(value: Value, real: SchemaType) -> str:
+    """A default value of an argument of the type *real*, as PyTorch prints it."""
+    if isinstance(value, str):
+        kind = real.contained[0].kind if real.kind is TypeKind.OPTIONAL else real.kind
+        return _quoted(value) if kind is TypeKind.STRING else value
+    if isinstance(value, tuple) and real.kind is TypeKind.LIST and real.contained[0].kind is TypeKind.INT:
+        # As in native_functions.yaml: int[2] stride=1, not stride=[1, 1].
+        same = len(value) > 1 and len(set(value)) == 1
+        return _constant_printed(value[0] if same else value)
+    return _constant_printed(value)
 
 
-def print_constant(value: Value) -> str:
+def _constant_printed(value: Value) -> str:
     """*value* as PyTorch prints an IValue; strings without quotes."""
     if isinstance(value, tuple):
-        return f"[{', '.join(map(print_constant, value))}]"
+        return f"[{', '.join(map(_constant_printed, value))}]"
     if not isinstance(value, float):
         return str(value)
     if value.is_integer() and -(2.0**63) <= value < 2.0**63:
@@ -300,6 +296,6 @@ def print_constant(value: Value) -> str:
     return f"{value:.17g}"
 
 
-def print_quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """*text* in double quotes with PyTorch's escapes."""
     return '"' + "".join(_PRINTED.get(character, character) for character in text) + '"'

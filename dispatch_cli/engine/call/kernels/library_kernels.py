@@ -61,8 +61,7 @@ def _without_keywords(moment: Moment, kernel: Kernel) -> Error | None:
     names = [
         argument.name
         for argument in arguments
-        if argument.kwarg_only
-        and (argument.default is None or (argument.default.value is None and argument.name in given))
+        if argument.kwarg_only and (argument.default is None or (argument.default == "None" and argument.name in given))
     ]
     if not names:
         return None
