@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from dispatch_cli.declarations.fields import Values, read_record, read_records
 from dispatch_cli.declarations.formats.format_types import CATCH_ALL, ONE_KEY, TEXT, Field, Record, Type, record
@@ -11,7 +12,6 @@ from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
     ChangeError,
-    ChangeProblem,
     HistoryChange,
     RegistrationName,
     Removal,
@@ -19,13 +19,10 @@ from dispatch_cli.model.changes.change import (
 )
 from dispatch_cli.model.changes.history_editor import HistoryEditor
 from dispatch_cli.model.declarations import Declarations
-from dispatch_cli.model.text.suggest import FewSuggestions
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
-MOST_SECTIONS = 16
-"""Files with changes, each of which looks through all registrations."""
-
-
+MOST_SEARCHED = 10_000_000
+"""Steps that the changes of a run go through: each file with changes, and each move, all of the history."""
 _MOST_NUMBER = 1_000_000
 _A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": _MOST_NUMBER})
 _A_REGISTRATION = record("registration", "a registration")
@@ -145,20 +142,17 @@ def change_declarations(
 
     source: the captured state that the history continues.
     """
-    suggestions = FewSuggestions()
-    changing = [context for context in contexts if context.changes]
-    for number, context in enumerate(changing):
-        problems = context.problems
-        if number == MOST_SECTIONS:
-            message = f"more than {MOST_SECTIONS} files change registrations"
-            hint = "write the changes in one file"
-            problems.add(ChangeProblem.TOO_MANY.value, message, context.changes[0].node, hint)
-            break
-        editor = HistoryEditor(declarations, source, suggestions)
-        for change, node in context.changes:
+    searched = 0
+    for context in filter(attrgetter("changes"), contexts):
+        problems, editor = context.problems, HistoryEditor(declarations, source)
+        for position, (change, node) in enumerate(context.changes):
+            searched += len(declarations.steps) if position == 0 or isinstance(change, Reordering) else 0
+            if searched > MOST_SEARCHED:
+                problems.add("too-many-changes", "there are too many changes for a history of this length", node)
+                return declarations
             try:
                 editor.make(change, problems.span(node))
-            except ChangeError as error:  # noqa: PERF203 (each is noted)
+            except ChangeError as error:
                 problems.add(error.problem.value, str(error), node, error.hint)
         declarations = editor.result()
     return declarations

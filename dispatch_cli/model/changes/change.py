@@ -111,8 +111,6 @@ class ChangeProblem(Enum):
     """Another change removes the registration."""
     MOVE = "bad-move"
     """It cannot be moved, or not there."""
-    TOO_MANY = "too-many-changes"
-    """It takes too long."""
 
 
 class ChangeError(ValueError):

@@ -15,26 +15,19 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
 )
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import FewSuggestions
-
-MOST_SEARCHED = 10_000_000
-"""Steps that the moves of one section go through together, each all of the history."""
 
 
 class HistoryEditor:
     """Makes changes of a history, all of which name registrations as they are before the first.
 
-    source: the captured state that it continues. suggestions: shared by several sections.
+    source: the captured state that it continues.
     """
 
-    def __init__(
-        self, declarations: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
-    ) -> None:
+    def __init__(self, declarations: Declarations, source: StateSource | None) -> None:
         self._said = declarations
-        self._index = RegistrationIndex(declarations, source, suggestions)
+        self._index = RegistrationIndex(declarations, source)
         self._left: dict[CapturedRegistration, None] = dict.fromkeys(declarations.without)
         self._gone: set[int] = set()
-        self._searched = 0
         self._made: list[OwnChange] = []
         self._steps = [*declarations.steps]
 
@@ -82,10 +75,6 @@ class HistoryEditor:
                 raise ChangeError(message, "only registrations of files can be moved")
             if isinstance(registration.step, PythonKernel):
                 raise ChangeError("kernels of the Python dispatcher are not moved: their order makes no difference")
-        self._searched += len(self._steps)
-        if self._searched > MOST_SEARCHED:
-            message = f"{MOST_SEARCHED // len(self._steps):,} moves are the most in a history of this length"
-            raise ChangeError(message, None, ChangeProblem.TOO_MANY)
         if target.step is which.step:
             word = "after" if change.is_after else "before"
             message, hint = f"a registration cannot be moved {word} itself", f"name another one in '{word}'"

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName, key_of, operator_of
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement, PythonKernel, Step
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import FewSuggestions
 
 FALLTHROUGH = "fallthrough"
 MOST_LISTED = 6
@@ -54,17 +53,11 @@ class NamedRegistration(NamedTuple):
 
 
 class RegistrationIndex:
-    """All registrations of declarations and of the captured state that they continue.
+    """All registrations of declarations and of the captured state that they continue."""
 
-    suggestions: shared by several indexes, so that they do not look for too many names together.
-    """
-
-    def __init__(
-        self, declarations: Declarations, source: StateSource | None, suggestions: FewSuggestions | None = None
-    ) -> None:
+    def __init__(self, declarations: Declarations, source: StateSource | None) -> None:
         self._said = declarations
         self._source = source
-        self._suggestions = FewSuggestions() if suggestions is None else suggestions
         self._without = frozenset(declarations.without)
         self._found: dict[_Owner, list[NamedRegistration]] = {}
         self._at_keys: dict[_Owner, dict[tuple[str, str | None], list[NamedRegistration]]] = {}
@@ -91,7 +84,7 @@ class RegistrationIndex:
         elif len(fitting) == 1:
             return fitting[0]
         elif fitting:
-            hint = f"add 'kernel' or 'number': they are {_labels(fitting)}"
+            hint = f"add 'kernel' or 'number': they are {some_of([entry.label for entry in fitting], MOST_LISTED)}"
             raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, ChangeProblem.SEVERAL)
         message = f"there is no registration of {wanted}"
         raise ChangeError(message, self._instead(wanted), ChangeProblem.UNKNOWN)
@@ -164,22 +157,6 @@ class RegistrationIndex:
     def _instead(self, wanted: RegistrationName) -> str | None:
         """Hint at the registration or key that may be meant instead."""
         if there := self._fitting(wanted._replace(kernel=None)):
-            return f"at this key there is: {_labels(there)}"
-        suggest = self._suggestions.suggest
-        if keys := list(dict.fromkeys(entry.name.key for entry in self.of(wanted.operator, wanted.python))):
-            return suggest(wanted.key, keys) or f"it is registered at {_listed(keys, ', ')}"
-        return None if wanted.operator is None else suggest(str(wanted.operator), self._operators)
-
-    @cached_property
-    def _operators(self) -> tuple[str, ...]:
-        known = {str(operator) for operator, _ in self._declared if operator is not None}
-        return tuple(sorted(known | self._captured_names))
-
-
-def _labels(registrations: Sequence[NamedRegistration]) -> str:
-    return _listed([registration.label for registration in registrations[: MOST_LISTED + 1]], "; ")
-
-
-def _listed(texts: Sequence[str], between: str) -> str:
-    more = ["…"] if len(texts) > MOST_LISTED else []
-    return between.join((*texts[:MOST_LISTED], *more))
+            return f"at this key there is {some_of([entry.label for entry in there], MOST_LISTED)}"
+        keys = list(dict.fromkeys(entry.name.key for entry in self.of(wanted.operator, wanted.python)))
+        return f"it is registered at {some_of(keys, MOST_LISTED)}" if keys else None
