@@ -87,7 +87,7 @@ class HigherOrderCalls(NamedTuple):
     """Behaviour of ``HigherOrderOperator.dispatch`` at the key Python.
 
     The errors are ``TYPE: TEXT``, with ``{operator}``, ``{mode}``, ``{subclass}`` (its class), ``{names}`` and
-    ``{classes}`` (of the arguments) in their places. The defaults are those of PyTorch 2.13 to 2.15.
+    ``{classes}`` (of the arguments) in their places.
 
     no_mode_rule: the innermost mode has no implementation. no_subclass_rule: a tensor subclass has none.
     unhandled: all implementations have returned NotImplemented. It is None where subclasses are not asked after a mode:
@@ -96,26 +96,11 @@ class HigherOrderCalls(NamedTuple):
     fakes_by_mode: whether the implementation for FakeTensorMode gets fake tensors without a mode.
     """
 
-    no_mode_rule: str = (
-        "NotImplementedError: There was no rule registered for HigherOrderOperator {operator} and mode {mode}."
-        "Hint: set {mode}'s supports_higher_order_operators to True."
-        " This causes all higher order operators to pass through {mode}'s __torch_dispatch__,"
-        " so handle them accordingly by adding support for HigerOrderOperators (in this case, {operator}) in"
-        " {mode}.__torch_dispatch__ or returning NotImplemented when not supported."
-    )
-    no_subclass_rule: str = (
-        "NotImplementedError: There was no rule registered for HOP {operator} and subclass {subclass}. "
-        "We recommend filing an issue."
-    )
-    unhandled: str | None = (
-        "TypeError: HigherOrderOperator '{operator}' is not supported for the given input types. "
-        "This typically happens when using custom tensor types or dispatch modes that don't "
-        "have implementations for this operation.\n\n"
-        "Current mode: {mode}\nInput types: {names}\n\n"
-        "To fix this, can add support for '{operator}' in {mode}'s __torch_dispatch__\n"
-    )
-    modes_handle: bool = True
-    fakes_by_mode: bool = True
+    no_mode_rule: str
+    no_subclass_rule: str
+    unhandled: str | None
+    modes_handle: bool
+    fakes_by_mode: bool
 
 
 class Universe:

@@ -85,8 +85,6 @@ _WORDS = ("plain_devices", "fake_numbered")
 """The fields that are lists of device types."""
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 """The fields that map keys to lists of keys."""
-FAKE_FALLBACKS = ("aten", "prims", "debugprims", "quantized", "vision", "torchaudio", "torchtext", "xla")
-"""Default of the field ``fake_fallbacks`` for a PyTorch that does not say it (2.4 to 2.15 have these)."""
 _FLAGS = (
     "mask_by_arguments",
     "grad_ends_inference",
@@ -155,14 +153,18 @@ class _UniverseReader:
         values["parseable"] = frozenset(values["ids"]) - unparseable
         fallbacks = self._checked(data, "fallbacks", Sequence, ())
         values["fallbacks"] = tuple(map(self._fallback, fallbacks))
-        values["fake_fallbacks"] = self._texts(data.get("fake_fallbacks", [*FAKE_FALLBACKS]), "fake_fallbacks")
         for field in _FLAGS:
             values[field] = data.get(field) is True
         name = "fake_device_error"
         values[name] = None if data.get(name) is None else self._checked(data, name, str, None)
         values["torch_library"] = self._torch_library()
-        values["higher_order_calls"] = self._higher_order_calls(data.get("higher_order_calls"))
+        readers = {"fake_fallbacks": self._fake_fallbacks, "higher_order_calls": self._higher_order_calls}
+        for field, read in readers.items():  # a PyTorch that does not say it is taken for the newest one
+            values[field] = read() if field in data else getattr(load(default_name()), field)
         return None if self.faults else Universe(**values)
+
+    def _fake_fallbacks(self) -> tuple[str, ...]:
+        return self._texts(self._data["fake_fallbacks"], "fake_fallbacks")
 
     def _torch_library(self) -> TorchLibrary:
         """Behaviour of ``torch.library``."""
@@ -178,21 +180,15 @@ class _UniverseReader:
             values[field] = data.get(field) is True
         return TorchLibrary(**values)
 
-    def _higher_order_calls(self, data: object) -> HigherOrderCalls:
-        """Behaviour of calls of higher-order operators; the defaults for a PyTorch that does not say it."""
+    def _higher_order_calls(self) -> HigherOrderCalls:
+        """Behaviour of calls of higher-order operators."""
         name = "higher_order_calls"
-        if data is None:
-            return HigherOrderCalls()
-        if not isinstance(data, Mapping):
-            self.add(f"field {name!r} must be a mapping")
-            return HigherOrderCalls()
-        texts = {
-            field: self._checked(data, field, str, "", name)
-            for field in ("no_mode_rule", "no_subclass_rule", "unhandled")
-            if field != "unhandled" or data.get(field) is not None
-        }
-        flags = {field: data.get(field) is True for field in ("modes_handle", "fakes_by_mode")}
-        return HigherOrderCalls(**{"unhandled": None, **texts, **flags})
+        data = self._checked(self._data, name, Mapping, {})
+        values: dict[str, Any] = {field: data.get(field) is True for field in ("modes_handle", "fakes_by_mode")}
+        for field in ("no_mode_rule", "no_subclass_rule"):
+            values[field] = self._checked(data, field, str, "", name)
+        unhandled = None if data.get("unhandled") is None else self._checked(data, "unhandled", str, None, name)
+        return HigherOrderCalls(unhandled=unhandled, **values)
 
     def _checked(self, data: Mapping[str, Any], field: str, kind: type, default: Any, within: str = "") -> Any:
         value = data.get(field)
