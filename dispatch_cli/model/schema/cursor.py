@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 MAX_LENGTH = 64 * 1024
 """The longest schema text that is read, in characters."""
@@ -75,14 +75,6 @@ _BLANKS = " \t\r\f\v\n"
 _OPENING, _CLOSING = ("(", "["), (")", "]")
 
 
-class _Lexeme(NamedTuple):
-    """A token with its place in characters."""
-
-    token: str
-    start: int
-    end: int
-
-
 def is_name(token: str) -> bool:
     """True if *token* is a word that is no keyword."""
     return token.isidentifier() and token.isascii() and token not in KEYWORDS
@@ -97,18 +89,6 @@ def _is_number(token: str) -> bool:
     return token.isascii() and (token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()))
 
 
-def _lexemes(text: str) -> list[_Lexeme]:
-    """The tokens of *text* with their places; END comes last."""
-    lexemes: list[_Lexeme] = []
-    nesting = 0
-    for match in _TOKEN.finditer(text.rstrip(_BLANKS)):
-        token = match[1]
-        nesting += (token in _OPENING) - (token in _CLOSING)
-        if token != _LINE_BREAK or (nesting == 0 and lexemes):
-            lexemes.append(_Lexeme(token, match.start(1), match.end()))
-    return lexemes
-
-
 class Cursor:
     """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`."""
 
@@ -119,24 +99,28 @@ class Cursor:
             text.encode()
         except UnicodeEncodeError as error:
             raise SchemaError("the schema has a character that is not valid Unicode text", error.start) from None
-        self._text = text
-        # most schemas are plain: their places are needed for an error alone
-        is_plain = "\n" not in text
-        self._tokens = _TOKEN.findall(text) if is_plain else [lexeme.token for lexeme in self._lexemes]
+        self._text = text.rstrip(_BLANKS)
+        # most schemas have one line: their places are needed for an error alone
+        is_plain = _LINE_BREAK not in self._text
+        self._tokens: list[str] = _TOKEN.findall(self._text) if is_plain else [match[1] for match in self._matches]
         self._brackets = 0
         self.index = 0
-        self.token: str = self._tokens[0]
+        self.token = self._tokens[0]
 
     @cached_property
-    def _lexemes(self) -> list[_Lexeme]:
-        return _lexemes(self._text)
+    def _matches(self) -> list[re.Match[str]]:
+        """The tokens with their places; END comes last. Line breaks in brackets say nothing."""
+        matches: list[re.Match[str]] = []
+        nesting = 0
+        for match in _TOKEN.finditer(self._text):
+            nesting += (match[1] in _OPENING) - (match[1] in _CLOSING)
+            if match[1] != _LINE_BREAK or (nesting == 0 and matches):
+                matches.append(match)
+        return matches
 
     def fail(self, message: str, index: int | None = None, hint: str | None = None) -> NoReturn:
         """Refuse the text at the token with *index*, by default the current one."""
-        lexemes = self._lexemes
-        place = min(self.index if index is None else index, len(lexemes) - 1)
-        is_break = lexemes[place].token == _LINE_BREAK and place > 0
-        raise SchemaError(message, lexemes[place - 1].end if is_break else lexemes[place].start, hint)
+        raise SchemaError(message, self._matches[self.index if index is None else index].start(1), hint)
 
     def fail_to_find(self, what: str, hint: str | None = None) -> NoReturn:
         """Refuse the current token, in whose place *what* is expected."""
@@ -172,7 +156,7 @@ class Cursor:
             self.advance()
         if self.index == start + 1:
             return self._tokens[start]
-        return self._text[self._lexemes[start].start : self._lexemes[self.index - 1].end]
+        return self._text[self._matches[start].start(1) : self._matches[self.index - 1].end()]
 
     def next_if(self, token: str) -> bool:
         """Move on if the current token is *token*; say whether it was."""
