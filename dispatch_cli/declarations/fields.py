@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from collections.abc import Mapping as AnyMapping
 from typing import TYPE_CHECKING
 
 from dispatch_cli.declarations.formats.format_types import FALLTHROUGH, Record, Type
@@ -25,24 +24,6 @@ MAX_CONDITION = 2_000
 """Characters of the text of one condition."""
 _PLACE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::([1-9][0-9]{0,8}))?", re.S)
 _HINT = "write it as FILE:LINE or FILE:LINE:COLUMN"
-PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
-    "abstract_impl": ("fake",),
-    "autograd": ("backward",),
-    "batching_rule": ("vmap",),
-    "define": ("func",),
-    "device_types": ("kernels",),
-    "impl": ("kernels", "dispatch"),
-    "impl_abstract": ("fake",),
-    "meta": ("fake",),
-    "mutable_args": ("mutates_args",),
-    "py_impl": ("python_dispatch",),
-    "register_autocast": ("autocast",),
-    "register_autograd": ("backward",),
-    "register_fake": ("fake",),
-    "register_kernel": ("kernels",),
-    "register_vmap": ("vmap",),
-}
-"""Fields that a name of PyTorch's may mean where the name is another one here, for hints."""
 
 
 class Values(dict[str, "Node | None"]):
@@ -185,9 +166,9 @@ def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) 
 
 
 def _meant(text: str, record: Record) -> list[str]:
-    """The fields that an unknown one may stand for: by PyTorch's word for it, or by a name that is close."""
-    fields = [name for name in PYTORCHS_WORDS.get(text, ()) if name in record.by_name]
-    return fields or similar(text, record.by_name)
+    """The fields that an unknown one may stand for: that whose description has PyTorch's word, or a name is close."""
+    named = [field.name for field in record.fields if f"`{text}`" in field.doc or f".{text}`" in field.doc]
+    return named if len(named) == 1 else similar(text, record.by_name)
 
 
 def fits(problems: Problems, node: Node, kind: Type) -> bool:
