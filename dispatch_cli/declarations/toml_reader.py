@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -25,7 +26,6 @@ MAX_MESSAGE = 200
 
 _PART = r"""(?:(?<![\w-])[\w-]+|(?<!\\)"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?:{_PART}[ \t]*\.[ \t]*){{{MAX_PARTS}}}")
-_BEFORE_VALUE = re.compile(r"[ \t]*(?:=[ \t]*)?")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
@@ -95,7 +95,7 @@ class _TomlTree:
 
     def __init__(self, source: Source, table: str) -> None:
         self._source = source
-        self._line, self._line_start, self._placed = 1, 0, 0
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
         head = re.search(rf"^[^#\n]*\btool\b[^\n]*{re.escape(table)}", source.text, re.MULTILINE)
         self._at = max(0, source.text.find(table) if head is None else head.end() - len(table))
 
@@ -104,35 +104,23 @@ class _TomlTree:
         if isinstance(value, Mapping | list) and len(value) > MAX_PROJECT_ENTRIES:
             raise OverBudget(f"a table or list has more than {MAX_PROJECT_ENTRIES} entries", "remove some")
         if isinstance(value, Mapping):
-            pairs = tuple((self._next(key, key), self.node(item)) for key, item in value.items())
-            return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place()))
+            pairs = tuple((self._scalar(key, key), self.node(item)) for key, item in value.items())
+            return tree.Mapping(pairs, *(pairs[0][0][2:] if pairs else self._place("{")))
         if isinstance(value, list):
-            at = self._place_of_value()
+            at = self._place("[")
             return tree.Sequence(tuple(map(self.node, value)), *at)
         if isinstance(value, str):
-            return self._next(value, f'"{value}"', f"'{value}'")
-        return self._next(str(value).lower(), str(value).lower())
+            return self._scalar(value, f'"{value}"', f"'{value}'")
+        return self._scalar(str(value).lower(), str(value).lower())
 
-    def _next(self, text: str, *written: str) -> Scalar:
-        """A text as it is written in one of some ways; where it is not found, at the end of the one before."""
+    def _scalar(self, text: str, *written: str) -> Scalar:
         self._source.budget.spend(weight(text))
-        finds = {self._source.text.find(way, self._at, self._at + _REACH): len(way) for way in written}
-        start = min((start for start in finds if start >= 0), default=None)
-        if start is None:
-            return Scalar(text, written == (text,), *self._place_of_value())
-        self._at = start
-        place = self._place()
-        self._at = start + finds[start]
-        return Scalar(text, written == (text,), *place)
+        return Scalar(text, written == (text,), *self._place(*written))
 
-    def _place_of_value(self) -> tuple[int, int]:
-        """The place behind the blanks, and the ``=``, that follow the text before."""
-        if (match := _BEFORE_VALUE.match(self._source.text, self._at)) is not None:
-            self._at = match.end()
-        return self._place()
-
-    def _place(self) -> tuple[int, int]:
-        text, before, self._placed = self._source.text, self._placed, self._at
-        if lines := text.count("\n", before, self._at):
-            self._line, self._line_start = self._line + lines, text.rindex("\n", before, self._at) + 1
-        return self._line, self._at - self._line_start + 1
+    def _place(self, *written: str) -> tuple[int, int]:
+        """The next place where a text is written in one of these ways; that behind the last one where it is not."""
+        finds = {self._source.text.find(way, self._at, self._at + _REACH): way for way in written}
+        start = min((start for start in finds if start >= 0), default=self._at)
+        self._at = start + len(finds.get(start, ""))
+        line = bisect_right(self._line_starts, start)
+        return line, start - self._line_starts[line - 1] + 1
