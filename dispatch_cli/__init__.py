@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_schema
+    from dispatch_cli.model.schema.cursor import SchemaError
+    from dispatch_cli.model.schema.model import FunctionSchema
+    from dispatch_cli.model.schema.parser import parse_schema
     from dispatch_cli.model.universe import Universe
 
 _HOMES = {
@@ -68,9 +70,9 @@ _HOMES = {
     "Kernel": "model.kernel",
     "LibraryKind": "model.declarations",
     "AliasAnalysisKind": "model.kernel",
-    "FunctionSchema": "model.schema",
-    "SchemaError": "model.schema",
-    "parse_schema": "model.schema",
+    "FunctionSchema": "model.schema.model",
+    "SchemaError": "model.schema.cursor",
+    "parse_schema": "model.schema.parser",
     "OperatorName": "model.names",
     "Options": "model.calls.options",
     "InputError": "model.problem",

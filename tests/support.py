@@ -13,7 +13,7 @@ from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_printed_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_printed_schema, parse_signature
 
 RECORDINGS = Path(__file__).parent / "recordings"
 SOME_UNIVERSES = (universes.names()[0], universes.names()[len(universes.names()) // 2], universes.names()[-1])

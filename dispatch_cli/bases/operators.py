@@ -57,7 +57,7 @@ def _until_last(values: list[Any]) -> list[Any]:
 
 def operator_of(name: str, record: list[Any]) -> CapturedOperator:
     """The operator of a record."""
-    from dispatch_cli.model.schema import parse_printed_schema
+    from dispatch_cli.model.schema.parser import parse_printed_schema
 
     schema, debug, alias_analysis, tags, kernels, python_kernels, *_ = record
     kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
@@ -82,7 +82,7 @@ def _kernel(
     wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
 ) -> Kernel:
     from dispatch_cli.model.kernel import Redispatch
-    from dispatch_cli.model.schema import parse_signature
+    from dispatch_cli.model.schema.parser import parse_signature
 
     made_of = _function(fake, wraps)
 

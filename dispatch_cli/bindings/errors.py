@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_operator_name, parse_schema
+from dispatch_cli.model.schema.cursor import SchemaError
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.parser import parse_operator_name, parse_schema
 
 
 def internal_assert(condition: str, source: str, message: str = "") -> RuntimeError:

@@ -16,7 +16,8 @@ from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, parse_signature
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.parser import parse_signature
 from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}

@@ -12,7 +12,7 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.universe import UNDEFINED
 
 

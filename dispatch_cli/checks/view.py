@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.seen import WaitingOperator
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.higher_order import HigherOrderOperator
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 
 class Pattern(NamedTuple):

@@ -16,7 +16,7 @@ from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_printed_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_printed_schema, parse_signature
 
 _DEFAULT_ALIAS_ANALYSIS = "default"
 

@@ -9,7 +9,7 @@ from dispatch_cli.declarations.universe_file import load_universe, named_backend
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.schema import parse_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_schema, parse_signature
 from dispatch_cli.model.text.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 

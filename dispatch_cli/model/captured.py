@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Wrapped
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 
 _NONE: Mapping[str, Any] = MappingProxyType({})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.conditions.condition import Condition
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
     from dispatch_cli.model.settings import Suppression
 
 

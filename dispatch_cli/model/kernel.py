@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
     from dispatch_cli.model.sources.function_body import FunctionBody
 
 

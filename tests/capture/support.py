@@ -25,7 +25,7 @@ from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_printed_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_printed_schema, parse_signature
 from tests.cli.support import call
 from tests.once import once
 from tests.support import UNIVERSE_OF, load_recording

@@ -27,7 +27,7 @@ from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.schema import parse_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_schema, parse_signature
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read, write

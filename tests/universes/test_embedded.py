@@ -12,7 +12,7 @@ from dispatch_cli import universes
 from dispatch_cli.bases.regenerate import universe_text
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import universe_data
 from tests.support import UNIVERSE_OF, load_recording

@@ -10,7 +10,8 @@ from dispatch_cli.engine.comparison.slots import Answer, SlotCause
 from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.higher_order import ImplKind
-from dispatch_cli.model.schema import SchemaError, parse_printed_schema
+from dispatch_cli.model.schema.cursor import SchemaError
+from dispatch_cli.model.schema.parser import parse_printed_schema
 from dispatch_cli.model.schema_changes import SchemaPart, SchemaPartChange, schema_changes
 from dispatch_cli.model.span import Span
 

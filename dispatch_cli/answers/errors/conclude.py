@@ -15,8 +15,7 @@ from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
-from dispatch_cli.model.schema import Argument
-from dispatch_cli.model.schema.model import is_tensor_list, takes_tensors
+from dispatch_cli.model.schema.model import Argument, is_tensor_list, takes_tensors
 from dispatch_cli.model.universe import (
     AUTOGRAD,
     BACKEND_SELECT,

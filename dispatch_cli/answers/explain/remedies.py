@@ -13,7 +13,7 @@ from dispatch_cli.model.changes.change import Action, Edit, Function, fallthroug
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, UNDEFINED, autograd_key_of
 
 BACKEND_SELECT = "BackendSelect"

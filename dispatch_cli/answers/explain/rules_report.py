@@ -13,7 +13,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING_NUMBER, PRECEDENCE, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe
 
 SCHEMA = "demo::op(Tensor x) -> Tensor"

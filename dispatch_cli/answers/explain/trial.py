@@ -36,7 +36,7 @@ from dispatch_cli.model.changes.change import (
 from dispatch_cli.model.declarations import Fallback, Implement, Settle, Step
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName, Severity
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AUTOGRAD, BATCHED, UNDEFINED, Universe, autocast_backend, autograd_keys_of
 

@@ -232,7 +232,7 @@ def _schema(change: OperatorChange) -> SchemaRow | None:
         return None
     parts: tuple[SchemaPartChange, ...] = ()
     if schema.schema_differs and schema.old is not None and schema.new is not None:
-        from dispatch_cli.model.schema import parse_printed_schema
+        from dispatch_cli.model.schema.parser import parse_printed_schema
         from dispatch_cli.model.schema_changes import schema_changes
 
         parts = schema_changes(parse_printed_schema(schema.old), parse_printed_schema(schema.new))

@@ -48,8 +48,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized, takes_tags
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_mutable, writes
+from dispatch_cli.model.schema.model import FunctionSchema, is_mutable, writes
 from dispatch_cli.model.schema.types import TypeKind
 
 _REFUSED = (Reason.MUTABLE_RESULT, Reason.ALIASED_RESULT)

@@ -53,8 +53,7 @@ from dispatch_cli.engine.support.hazards import (
     writes_in_silence,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, takes_tensors
 
 TIP = "declare what it writes to, such as Tensor(a!); or name it in torch.fx.node.has_side_effect"
 

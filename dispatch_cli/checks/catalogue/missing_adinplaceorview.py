@@ -51,7 +51,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, META, backend_keys
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema import AliasInfo
+    from dispatch_cli.model.schema.model import AliasInfo
 
 GENERATED = ("torch/csrc/autograd/generated/", "VariableType::")
 """Parts of the names of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""

@@ -56,7 +56,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterator[Finding]:
-    from dispatch_cli.model.schema import takes_symint
+    from dispatch_cli.model.schema.model import takes_symint
 
     schema, place, pattern = view.schema(name), view.defined_at(name), view.pattern(name)
     if schema is None:

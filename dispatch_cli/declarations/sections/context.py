@@ -29,14 +29,9 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import (
-    FunctionSchema,
-    SchemaError,
-    parse_operator_name,
-    parse_printed_schema,
-    parse_schema,
-    parse_signature,
-)
+from dispatch_cli.model.schema.cursor import SchemaError
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema, parse_signature
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import printable
 

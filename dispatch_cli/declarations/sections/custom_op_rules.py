@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeKind
-from dispatch_cli.model.schema.model import has_tensors, is_mutable, is_tensor_list, takes_tensors, writes
+from dispatch_cli.model.schema.model import (
+    AliasInfo,
+    Argument,
+    FunctionSchema,
+    has_tensors,
+    is_mutable,
+    is_tensor_list,
+    takes_tensors,
+    writes,
+)
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.universe import TorchLibrary
 
 OUT = "out"

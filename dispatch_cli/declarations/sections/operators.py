@@ -37,7 +37,7 @@ from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 
 _DEFINING = ("func", "schema")
 OPERATOR = Record(

@@ -20,8 +20,7 @@ from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import Block, Define, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import (

@@ -15,7 +15,7 @@ from dispatch_cli.engine.python.table import error_text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import UNDEFINED
 

@@ -31,8 +31,7 @@ from dispatch_cli.model.calls.fake_tensor import CONSTRUCTORS, FakeRules, runs_o
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import has_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, has_tensors
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
 MAX_GENERATED = 4

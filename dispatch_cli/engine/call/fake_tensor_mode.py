@@ -22,8 +22,7 @@ from dispatch_cli.engine.call.trace import Error, ErrorKind, Handler, HandlerKin
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.calls.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_tensor_list, takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, is_tensor_list, takes_tensors
 from dispatch_cli.model.universe import PYTHON, Universe
 
 TENSOR, JAGGED = "Tensor", "NestedTensor"

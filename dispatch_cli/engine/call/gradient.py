@@ -11,8 +11,7 @@ from dispatch_cli.engine.call.thread import Contexts
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, Hop
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import Kernel, WrapKind
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, takes_tensors
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 

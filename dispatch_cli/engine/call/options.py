@@ -24,9 +24,8 @@ from dispatch_cli.model.calls.options import (
     layout_named,
 )
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, SchemaType, TypeKind
-from dispatch_cli.model.schema.model import Argument
-from dispatch_cli.model.schema.types import DTYPES
+from dispatch_cli.model.schema.model import Argument, FunctionSchema
+from dispatch_cli.model.schema.types import DTYPES, SchemaType, TypeKind
 
 _TYPES = {
     "device": ("Device", TypeKind.DEVICE),

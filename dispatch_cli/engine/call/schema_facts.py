@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import (
     Argument,
+    FunctionSchema,
     has_tensors,
     is_mutable,
     is_tensor,

@@ -25,7 +25,8 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, TypeKind
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.universe import Universe
 
 MAX_TENSORS = 1024

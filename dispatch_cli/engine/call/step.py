@@ -18,7 +18,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 
 MAX_HOPS = 4096
 """More than any stack of transforms and modes that a user can write needs; what goes on longer has no end."""

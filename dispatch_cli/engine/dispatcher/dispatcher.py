@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.seen import WaitingOperator
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import CapturedRegistration
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 
 class Dispatcher:
@@ -460,7 +460,7 @@ def _check_signature(
         return
     if kernel.signature is None:
         return
-    from dispatch_cli.model.schema import find_schema_differences, takes_symint, without_symint
+    from dispatch_cli.model.schema.model import find_schema_differences, takes_symint, without_symint
 
     symint = takes_symint(kernel.signature)
     difference = find_schema_differences(schema, kernel.signature)

@@ -13,7 +13,7 @@ from dispatch_cli.engine.table.registration import Definition, Handle, Refusal, 
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
 

@@ -12,7 +12,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 _MULTIPLIER = 11400714819323198485
 _WORD = 1 << 64
@@ -142,7 +142,7 @@ class FirstKernels(NamedTuple):
         if kernel.signature is None:
             may_have = not (kernel.python or kernel.fallthrough)
             return self._replace(plain=kernel) if may_have and self.plain is None else self
-        from dispatch_cli.model.schema import takes_symint
+        from dispatch_cli.model.schema.model import takes_symint
 
         if takes_symint(kernel.signature):
             return self._replace(symbolic=kernel) if self.symbolic is None else self

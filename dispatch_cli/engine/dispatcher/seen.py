@@ -16,7 +16,7 @@ from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 
 class WaitingOperator:
@@ -55,7 +55,7 @@ class WaitingOperator:
         """Its schema; None where there is none."""
         if self._captured.schema is None:
             return None
-        from dispatch_cli.model.schema import parse_printed_schema
+        from dispatch_cli.model.schema.parser import parse_printed_schema
 
         return parse_printed_schema(self._captured.schema)
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.model.kernel import Kernel, WrapKind
-from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.model import (
     Argument,
+    FunctionSchema,
     has_tensors,
     is_mutable,
     is_tensor,

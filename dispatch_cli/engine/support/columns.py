@@ -15,8 +15,8 @@ from dispatch_cli.model.calls.call import Absent, CallError, Context, ContextKin
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.calls.support import PROMISED, SupportContext
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.model import is_tensor, takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, is_tensor, takes_tensors
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import META, Universe
 

@@ -21,8 +21,7 @@ from dispatch_cli.engine.support.cell import Reason, Verdict
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_mutable, writes
+from dispatch_cli.model.schema.model import FunctionSchema, is_mutable, writes
 from dispatch_cli.model.universe import AUTOGRAD, BACK, Universe
 
 FOLDER = Path(__file__).parent

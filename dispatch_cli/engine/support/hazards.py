@@ -12,8 +12,8 @@ from dispatch_cli.engine.call.schema_facts import BUILTIN, RETURNED, has_aliases
 from dispatch_cli.engine.support.cell import Reason
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import WrapKind
-from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.model import has_tensors, is_mutable, writes
+from dispatch_cli.model.schema.model import FunctionSchema, has_tensors, is_mutable, writes
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.universe import EXPLICIT, FUNCTIONALIZE, IMPLICIT, META, NON_FUNCTIONAL, Universe
 
 TAGS_COUNT_FROM = (2, 13)

@@ -35,8 +35,7 @@ from dispatch_cli.model.calls.call import CallError, ContextKind
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import has_tensors, is_mutable, takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, has_tensors, is_mutable, takes_tensors
 from dispatch_cli.model.universe import BACKEND_SELECT, BATCHED, IMPLICIT, META, autocast_key_of, backend_keys
 
 _OF_PATH = {

@@ -16,7 +16,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.schema.model import FunctionSchema
 
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})

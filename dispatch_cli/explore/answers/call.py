@@ -23,8 +23,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.explore.session import PaneAnswer, Session, Spot
 from dispatch_cli.model.calls.options import NO_OPTIONS, Options
 from dispatch_cli.model.problem import Problem
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import takes_tensors
+from dispatch_cli.model.schema.model import FunctionSchema, takes_tensors
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, UNNAMED_BACKEND

@@ -21,7 +21,7 @@ from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe, backend_keys
 from dispatch_cli.universes import version_of
 from tests.engine.live_cases import LiveCase, Side

@@ -12,7 +12,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.engine.call.random_calls import normal
 

@@ -15,7 +15,7 @@ from dispatch_cli.model.calls.call import CallError, Context, TensorSpec
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")
 NAME = OperatorName("lib::op")

@@ -16,7 +16,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.span import Span
 
 BUILT = "registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:3400"

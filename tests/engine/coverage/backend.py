@@ -13,7 +13,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests import in_pytorch
 

@@ -19,7 +19,7 @@ from dispatch_cli.engine.coverage import Classifier
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import backend_keys
 from tests import in_pytorch
 from tests.capture.support import live_seed, live_universe, torch_python

@@ -10,7 +10,7 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations
 from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_schema, parse_signature
 
 OTHER_SIGNATURE = "(Tensor _0, int _1) -> Tensor _0"
 

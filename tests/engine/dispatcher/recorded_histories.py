@@ -13,7 +13,7 @@ from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_schema, parse_signature
 from dispatch_cli.model.universe import Universe
 from tests.support import UNIVERSE_OF, load_recording
 

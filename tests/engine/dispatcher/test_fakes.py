@@ -16,7 +16,7 @@ from dispatch_cli.engine.table.registration import Refused, Registration
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.engine.live_cases import LiveCase, Side, answers_to
 

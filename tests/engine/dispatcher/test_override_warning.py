@@ -10,7 +10,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema, parse_signature
+from dispatch_cli.model.schema.parser import parse_schema, parse_signature
 from tests.engine.live_cases import LiveCase, Side, answers_to
 
 NAME = OperatorName("overrides::op")

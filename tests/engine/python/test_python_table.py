@@ -11,7 +11,7 @@ from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.python.table import Reason
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 from tests.support import UNIVERSE_OF, load_recording
 
 OPERATORS = {"2.4.1": 3563, "2.15.0": 3624}

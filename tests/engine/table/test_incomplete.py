@@ -15,7 +15,7 @@ from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import parse_schema
+from dispatch_cli.model.schema.parser import parse_schema
 
 MPS = ("MPS", "QuantizedMPS", "SparseMPS", "SparseCsrMPS", "NestedTensorMPS")
 

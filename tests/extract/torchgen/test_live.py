@@ -14,7 +14,7 @@ import pytest
 
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen
-from dispatch_cli.model.schema import parse_printed_schema, parse_schema
+from dispatch_cli.model.schema.parser import parse_printed_schema, parse_schema
 from dispatch_cli.model.sources.extracted import ExtractedDefinition, ExtractedKernel, Extraction, SourceKind
 from tests.capture.support import live_state
 from tests.extract.torchgen.test_backend_live import torchgen_parent

@@ -12,16 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
-from dispatch_cli.model.schema import (
-    SchemaError,
-    find_schema_differences,
-    parse_operator_name,
-    parse_printed_schema,
-    parse_schema,
-    parse_signature,
-    takes_symint,
-    without_symint,
-)
+from dispatch_cli.model.schema.cursor import SchemaError
+from dispatch_cli.model.schema.model import find_schema_differences, takes_symint, without_symint
+from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema, parse_signature
 from dispatch_cli.model.schema_changes import SchemaPart, schema_changes
 from tests.support import libraries, load_recording
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dispatch_cli.model.schema import SchemaError, parse_operator_name, parse_printed_schema, parse_schema
+from dispatch_cli.model.schema.cursor import SchemaError
+from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_schema, parse_schema
 from tests.capture.support import torch_python
 from tests.engine.live_cases import answers_to
 from tests.support import load_recording

@@ -26,8 +26,7 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.calls.call import Layout
 from dispatch_cli.model.calls.options import Options
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import writes
+from dispatch_cli.model.schema.model import FunctionSchema, writes
 from dispatch_cli.model.universe import META, NON_FUNCTIONAL
 
 _COMPOSITE = re.compile(r"\bRegisterCompositeExplicitAutograd(?:NonFunctional)?(?:_[0-9]+)?\.cpp:[0-9]+$")

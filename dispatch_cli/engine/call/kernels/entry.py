@@ -25,8 +25,8 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import Absent, ContextKind, TensorSpec
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
-from dispatch_cli.model.schema import FunctionSchema, TypeKind
-from dispatch_cli.model.schema.model import is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.schema.model import FunctionSchema, is_mutable, is_tensor, is_tensor_list
+from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,

@@ -14,8 +14,8 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redi
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.model.kernel import Kernel, WrapKind
-from dispatch_cli.model.schema import Argument, FunctionSchema, SchemaType, TypeKind
-from dispatch_cli.model.schema.model import is_tensor
+from dispatch_cli.model.schema.model import Argument, FunctionSchema, is_tensor
+from dispatch_cli.model.schema.types import SchemaType, TypeKind
 from dispatch_cli.model.text import printed_texts
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW
 

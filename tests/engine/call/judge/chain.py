@@ -10,8 +10,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.table.layout import KeyLayout
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.model import is_mutable
+from dispatch_cli.model.schema.model import FunctionSchema, is_mutable
 from dispatch_cli.model.universe import FUNCTIONALIZE, META, PYTHON, PYTHON_DISPATCHER, UNDEFINED, backend_keys
 
 
