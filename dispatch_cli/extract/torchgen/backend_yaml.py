@@ -18,7 +18,8 @@ from dispatch_cli.extract.torchgen.native_function import NOWHERE, NativeFunctio
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import ATEN, NativeSchema, SchemaKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema, parse_printed_schema
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.parser import parse_printed_schema
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import FewSuggestions

@@ -15,7 +15,7 @@ from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import ViewGroup
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind, read_schema
-from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 

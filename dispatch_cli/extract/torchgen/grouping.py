@@ -13,8 +13,8 @@ from typing import NamedTuple
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.native_function import NativeFunction, NativeKernel
 from dispatch_cli.extract.torchgen.schema import NativeSchema, SchemaKind, annotation, made_schema, without_annotations
-from dispatch_cli.model.schema import AliasInfo, TypeKind
-from dispatch_cli.model.schema.model import takes_tensors
+from dispatch_cli.model.schema.model import AliasInfo, takes_tensors
+from dispatch_cli.model.schema.types import TypeKind
 
 Forms = dict[SchemaKind, NativeFunction]
 _KEPT_TAGS = frozenset({"nondeterministic_seeded", "view_copy"})

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, parse_schema
-from dispatch_cli.model.schema.model import writes
+from dispatch_cli.model.schema.model import AliasInfo, Argument, FunctionSchema, writes
+from dispatch_cli.model.schema.parser import parse_schema
 
 ATEN = "aten"
 _OPTIONS = ["dtype", "layout", "device", "pin_memory"]
