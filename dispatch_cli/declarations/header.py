@@ -18,8 +18,8 @@ from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NameNote, Registrant
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.quoting import MAX_QUOTED, quoted
-from dispatch_cli.model.text.suggest import suggested_version, suggestion
+from dispatch_cli.model.text.quoting import quoted
+from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -104,8 +104,7 @@ def _universe(values: Values, notes: list[NameNote]) -> Universe | None:
     if text in universes.names():
         return universes.load(text)
     embedded = ", ".join(universes.names())
-    hint = suggested_version(text, universes.names())
-    hint = hint or f"the embedded universes are {embedded}; one of your own is written here, as captures have it"
+    hint = f"the embedded universes are {embedded}; one of your own is written here, as captures have it"
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
     return None
 
@@ -130,10 +129,7 @@ def base_hint(name: str) -> str:
     """Hint for an unknown state: a name to write in its place."""
     if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
         return overlay
-    known = bases.names()
-    listed = f"the embedded states are {', '.join(known)}" if known else "there are no embedded states"
-    path = f"./{name if name.strip('.') and len(name) <= MAX_QUOTED else 'NAME'}.yaml"
-    return suggested_version(name, known) or f"{listed}; write a file as a path, such as {path}"
+    return f"the embedded states are {', '.join(bases.names())}; write a file as a path, such as ./NAME.yaml"
 
 
 def _is_path(text: str) -> bool:

@@ -44,7 +44,6 @@ from dispatch_cli.model.sources.source_settings import (
     macro_name,
 )
 from dispatch_cli.model.text.quoting import quoted
-from dispatch_cli.model.text.suggest import suggested_version
 
 _STRINGS = either(TEXT, list_of(TEXT, "strings"))
 _OF_FILES = (
@@ -190,7 +189,7 @@ def _base(values: Values) -> Named | None:
     name = bases.resolve(base.text).name
     if name in (*bases.names(), NO_BASE):
         return base._replace(text=name)
-    hint = suggested_version(base.text, bases.names()) or f"the states are {', '.join(bases.names())}; or {NO_BASE}"
+    hint = f"the embedded states are {', '.join(bases.names())}; {NO_BASE} is for none"
     values.problems.add("unknown-state", f"base names no embedded state: {quoted(base.text)}", node, hint)
     return None
 

@@ -9,7 +9,6 @@ from dispatch_cli.declarations.project import within
 from dispatch_cli.declarations.tree import Mapping, Node, plain_data
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.text.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 
@@ -24,8 +23,8 @@ def load_universe(name: str, allow_outside: bool = False) -> Universe:
         text = source.read(name, within(name, allow_outside))
     except source.SourceError as error:
         if error.code == "file-not-found":
-            hint = suggested_version(name, universes.names()) or f"there are {', '.join(universes.names())}"
             message = f"there is no universe and no file named {name[:200]!r}"
+            hint = f"the embedded universes are {', '.join(universes.names())}"
             raise InputError((Problem("unknown-universe", message, hint=hint),)) from None
         raise InputError((Problem(error.code, f"the universe {name}: {error.message}", hint=error.hint),)) from None
     problems = Problems(text)

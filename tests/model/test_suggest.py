@@ -7,7 +7,7 @@ import pytest
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.shared.selection import similar_names
 from dispatch_cli.model.text import suggest
-from dispatch_cli.model.text.suggest import FewSuggestions, similar, suggested_version
+from dispatch_cli.model.text.suggest import FewSuggestions, similar
 
 UNIVERSE = universes.load("torch-2.15")
 KEYS = tuple(UNIVERSE.ids)
@@ -44,27 +44,6 @@ def test_another_backend_is_no_misspelling(word: str) -> None:
 )
 def test_a_device(device: str, meant: list[str]) -> None:
     assert similar(device, UNIVERSE.devices) == meant
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("torch-2.14", "the nearest is torch-2.15"),
-        ("torch-2.5", "the nearest is torch-2.4"),
-        ("torch-2.10.1", "the nearest is torch-2.9"),
-        ("torch-2.99", "the nearest is torch-2.15"),
-        ("torch-1.13", "the nearest is torch-2.4"),
-        ("torch-3.0", "the nearest is torch-2.15"),
-        ("torch-2.12", "the nearest is torch-2.15"),
-        ("2.15", "did you mean torch-2.15?"),
-        ("pytorch 2.4.1", "did you mean torch-2.4?"),
-        ("v2.4", "did you mean torch-2.4?"),
-        ("mylib", None),
-        ("torhc-2.4", "did you mean torch-2.4?"),
-    ],
-)
-def test_the_nearest_version(name: str, hint: str | None) -> None:
-    assert suggested_version(name, ("torch-2.15", "torch-2.9", "torch-2.4")) == hint
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ _OTHER_WORDS = {"gpu": "cuda"}
 """Words that people write, with PyTorch's words for the same."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """The parts of a name: ``Autograd`` and ``CPU`` of ``AutogradCPU``."""
-_VERSION = re.compile(r"(?:py)?(?:torch)?[- =v]*([0-9]{1,3})\.([0-9]{1,3})(?:\..*)?", re.ASCII)
 
 
 def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> list[str]:
@@ -97,26 +96,6 @@ class FewSuggestions:
             return None
         self._left -= 1
         return suggestion(word, islice(known, MOST_COMPARED))
-
-
-def suggested_version(word: str, known: Sequence[str]) -> str | None:
-    """For the name of a PyTorch version, such as ``torch-2.14``, the nearest that is known; else as `suggestion`."""
-    wanted = _version(word)
-    versions = {name: version for name in known if (version := _version(name)) is not None}
-    if wanted is None or not versions:
-        return suggestion(word, known)
-    nearest = min(versions, key=lambda name: _distance(versions[name], wanted))
-    return did_you_mean([nearest]) if versions[nearest] == wanted else f"the nearest is {nearest}"
-
-
-def _version(name: str) -> tuple[int, int] | None:
-    match = _VERSION.fullmatch(name)
-    return None if match is None else (int(match[1]), int(match[2]))
-
-
-def _distance(version: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    """Distance between two versions, to sort by; of two at the same distance, the newer one comes first."""
-    return abs((version[0] - other[0]) * 1000 + version[1] - other[1]), -version[1]
 
 
 def did_you_mean(names: Sequence[str]) -> str | None:
