@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.audit import cpp_text, python_text
-from dispatch_cli.audit.cpp_text import SPLIT
 from dispatch_cli.audit.python_text import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
-__all__ = ["SPLIT", "Unaccounted", "audit"]
+__all__ = ["Unaccounted", "audit"]
 
 
 def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:

@@ -21,7 +21,7 @@ _SKIPPED = re.compile(
 )
 _TOKEN = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>[A-Za-z_]\w*)"
-    r"|(?P<call>\b(?=\w*TORCH_LIBRARY)\w+(?=\s*\()|\bRegisterOperators\b"
+    r'|(?P<call>\b(?=\w*TORCH_LIBRARY)\w+(?=\s*\()|\bRegisterOperators(?=\s*(?:\w+\s*)?[({]\s*(?:[)}]\s*\.|R?"))'
     r"|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
     re.M,
 )
@@ -37,16 +37,7 @@ _PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
 _WITH_DOC = re.compile(r'\s*\(\s*"[^"(\n]*",\s*&?[\w:<>]+,\s*"')
 """The arguments of a ``def`` of pybind11's: a name, a function and a text about it."""
 _OF_PYTORCH = re.compile(r"torch|TORCH|c10|Library")
-_JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
-_OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
-_QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
-_OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
-_DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$|\bjit\s*::\s*$")
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
-_SPLIT_WORD = re.compile(r"\\\n(?:(?<=\w..)(?=\w)|(?<=:..)(?=:)|(?<=-..)(?=>)|(?<=/..)(?=[/*]))", re.S)
-"""A backslash at the end of a line in the middle of a word or mark; it comes first, as it is rare."""
-SPLIT = "\\"
-"""The `what` of a place where a word goes on on the next line: such words are not read."""
 
 
 class CppPlaces(NamedTuple):
@@ -57,8 +48,8 @@ class CppPlaces(NamedTuple):
 
 
 def may_register(text: str) -> bool:
-    """True if the text has any of the words, be it in comments, or a word that goes on on the next line."""
-    return _HINT.search(text) is not None or _SPLIT_WORD.search(text) is not None
+    """True if the text has any of the words, be it in comments."""
+    return _HINT.search(text) is not None
 
 
 def continued(text: str) -> str:
@@ -81,9 +72,6 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
     lines = text.split("\n")
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
     registry = _Registry(code, text)
-    for split in _SPLIT_WORD.finditer(code):
-        line = bisect_right(starts, split.start())
-        result.direct.append(unaccounted(file, line, split.start() - starts[line - 1] + 1, SPLIT, lines))
     macro, macro_end = "", 0
     for token in _TOKEN.finditer(code):
         if token["macro"] is not None:
@@ -110,15 +98,11 @@ class _Registry:
     def __init__(self, code: str, text: str) -> None:
         self._code, self._text = code, text
         self._has_bindings = _BINDINGS.search(code) is not None
-        has_own = _OWN_CLASS.search(code) is not None
-        self._is_jit = has_own or _JIT.search(code) is not None
         self._names_pytorch = _OF_PYTORCH.search(code) is not None
-        self._has_operators = not has_own and "RegisterOperators" in code
+        self._has_operators = "RegisterOperators" in code
 
     def may_have(self, call: re.Match[str], name: str, in_macro: bool) -> bool:
         """True if a call may be one of PyTorch's dispatcher."""
-        if name == "RegisterOperators":
-            return self._constructs(call.start())
         if name == "op":
             return self._has_operators
         if name in ("impl", "fallback"):  # other classes have such methods, too
@@ -129,13 +113,6 @@ class _Registry:
             return True
         others = _PLAIN_NAME if in_macro else _WITH_DOC
         return not self._has_bindings and others.match(self._text, call.end()) is None
-
-    def _constructs(self, start: int) -> bool:
-        """True if this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
-        before = self._code[max(start - 60, 0) : start]
-        if _DECLARED.search(before) or (self._is_jit and not _QUALIFIED.search(before)):
-            return False
-        return _OBJECT.match(self._code, start) is not None
 
 
 def without_literals(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from dispatch_cli.extract.left_out import LeftOut, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.model.sources.extracted import SourceKind
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import plural
@@ -52,8 +51,9 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield _line("the backend", backend_named(run))
     count = len(run.not_understood)
     yield _line("not understood", plural(count, "statement"), Tone.WARN if count else Tone.PLAIN)
-    for statement in run.not_understood[:MAX_STATEMENTS]:
-        yield from _statement(statement.at, statement.text, statement.why)
+    for at, text, reason in run.not_understood[:MAX_STATEMENTS]:
+        yield Paragraph((Run(f"{at}: ", Tone.PLACE), Run(_short(text))), indent=2, hang=4)
+        yield Paragraph(Run(reason, Tone.DIM), indent=6)
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
     if run.missing:
@@ -103,7 +103,7 @@ def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:
 
     Statements that are not understood, and may define an operator, are listed as such.
     """
-    not_understood = {str(statement.at) for statement in run.not_understood}
+    not_understood = {at for at, _, _ in run.not_understood}
     undecided = (entry for entry in run.document.get("undecided", ()) if entry["registers"] != "block")
     return [entry for entry in undecided if entry["registers"] != "definition" or entry["at"] not in not_understood]
 
@@ -164,12 +164,6 @@ def left_out(entries: Sequence[LeftOut], in_short: bool = False) -> Iterator[str
 
 def _line(label: str, text: str, tone: Tone = Tone.PLAIN) -> Block:
     return Paragraph((Run(f"{label}: ", Tone.HEAD), Run(text, tone)), hang=4)
-
-
-def _statement(at: Span, text: str, why: str) -> Iterator[Block]:
-    yield Paragraph((Run(f"{at}: ", Tone.PLACE), Run(_short(text))), indent=2, hang=4)
-    if why:
-        yield Paragraph(Run(why, Tone.DIM), indent=6)
 
 
 def _short(text: str, most: int = MAX_TEXT) -> str:

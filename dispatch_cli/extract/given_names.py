@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TypeVar
 
 from dispatch_cli.declarations.project import project_folder
@@ -42,10 +42,7 @@ _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 PYTORCH_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 MARK = b"privateuse1_backend"
 """Part of the names of the functions that give it, by which files with calls of them are found."""
-_CALL = re.compile(
-    r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}(?:[\"']([a-z_]{1,40})[\"']|([A-Z_]{2,40}))\s*\)"
-)
-_CONSTANT = re.compile(r"""^([A-Z_]{2,40})(?:[ \t]*:[^=\n]{1,40})?[ \t]*=[ \t]*["']([a-z_]{1,40})["']""", re.MULTILINE)
+_CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
 _Key = TypeVar("_Key", bound="str | Unknown | None")
@@ -61,7 +58,6 @@ class ExtensionNames:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._kernel_builder: dict[str, str | None] = {}
         self._names: dict[str, str] = {}
         self._texts: dict[str, Mapping[str, str]] = {}
 
@@ -82,19 +78,13 @@ class ExtensionNames:
     def of_generated_module(self, file: str) -> str | None:
         """The namespace in the module ``_ops`` that kernel-builder makes for the package of a Python file; None for
         other packages."""
-        folder = paths.folder_of(file)
-        if folder not in self._kernel_builder:
-            self._kernel_builder[folder] = _kernel_builder_name(self._package(file)[1])
-        name = self._kernel_builder[folder]
+        name = _kernel_builder_name(self._package(file)[1])
         if name is None:
             return None
-        settings = self._sources.settings(file)
-        if EXTENSION_NAME in settings.undefines:
-            return None
-        if (defined := dict(settings.defines).get(EXTENSION_NAME)) is not None:
-            return defined
-        self._sources.stand_ins[_identifier(name)] = False
-        return _identifier(name)
+        defined = dict(self._sources.settings(file).defines).get(EXTENSION_NAME)
+        if defined is None:
+            self._sources.stand_ins[_identifier(name)] = False
+        return _identifier(name) if defined is None else defined
 
     def _package(self, file: str) -> tuple[str, Mapping[str, str]]:
         """The nearest folder above a file that is a package, with the texts of the files that say so; without any,
@@ -191,35 +181,18 @@ def _identifier(name: str) -> str:
     return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"
 
 
-def backend_names(files: Iterable[str], python: Sequence[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
+def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
     """The names in calls that name the backend, each with the place of its first call.
 
-    Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``, or
-    has a constant to which the Python files assign one literal.
+    Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``.
     """
-
-    @cache
-    def constants() -> Mapping[str, Set[str]]:
-        return _literals(python, read)
-
     names: dict[str, Span] = {}
     for file, text in _texts(files, read):
         for match in _CALL.finditer(text):
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if not before.lstrip().startswith(_COMMENTS):
-                literals = {match[1]} if match[1] else constants().get(match[2], ())
-                if len(literals) == 1 and (name := min(literals)) not in names:
-                    names[name] = _place(file, text, match.start(), len(before))
+                names.setdefault(match[1], _place(file, text, match.start(), len(before)))
     return list(names.items())
-
-
-def _literals(python: Iterable[str], read: Callable[[str], str]) -> Mapping[str, Set[str]]:
-    """The literals that Python modules assign to each constant."""
-    literals: dict[str, set[str]] = {}
-    for _, text in _texts(python, read):
-        for constant, literal in _CONSTANT.findall(text):
-            literals.setdefault(constant, set()).add(literal)
-    return literals
 
 
 def _texts(files: Iterable[str], read: Callable[[str], str]) -> Iterator[tuple[str, str]]:

@@ -148,6 +148,12 @@ class IgnoreList:
         last = max((rule for rule in rules if rule is not None), key=lambda rule: rule[0], default=None)
         return None if last is None else not last[1].negated
 
+    def covers(self, path: str, folder: str | None, is_folder: bool = False) -> bool:
+        """True if a path, or a folder that it is in, is left out. folder: where the rules are from."""
+        parts = paths.parts(path, folder)
+        counts = range(1, len(parts) + 1)
+        return any(self.decides(parts[:count], is_folder or count < len(parts)) for count in counts)
+
 
 def _last_matching(
     rules: Sequence[tuple[int, IgnoreRule]], path: Sequence[str], is_folder: bool

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from dispatch_cli.audit import SPLIT, audit
+from dispatch_cli.audit import audit
 from dispatch_cli.declarations import source
-from dispatch_cli.declarations.fields import parse_place
 from dispatch_cli.declarations.header import broken_declarations
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.document import with_not_understood
@@ -19,11 +18,9 @@ from dispatch_cli.extract.given_names import backend_names as read_backend_names
 from dispatch_cli.extract.given_names import imported_names, of_package, without_guesses, without_names
 from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
-from dispatch_cli.extract.readable import NO_TEXT
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.files import paths
-from dispatch_cli.model.conditions.condition import parse_condition
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
@@ -40,7 +37,6 @@ from dispatch_cli.model.span import Span, cut_line
 
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
-_SPLIT = "a word goes on on the next line, and is not read"
 _OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
 Progress = Callable[[str, int, int], None]
 """Called with the file, the number of files read before, and the number of all files."""
@@ -82,7 +78,7 @@ def collect(
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
     accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
     python = sources.files.get(SourceKind.PYTHON, ())
-    backend_names = read_backend_names(naming, python, sources.read)
+    backend_names = read_backend_names(naming, sources.read)
     if not backend_names:
         backend_names = imported_names(items, python, sources.read)
         written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
@@ -90,11 +86,7 @@ def collect(
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     places = audit([*sorted(texts), *templates], sources.read, accounted)
     whys = {**dict.fromkeys(texts, _UNACCOUNTED), **dict.fromkeys(templates, _IN_TEMPLATE)}
-    audited = Extraction(
-        not_understood=tuple(
-            NotUnderstood(at, text, _SPLIT if what == SPLIT else whys[at.file]) for at, what, text in places
-        )
-    )
+    audited = Extraction(not_understood=tuple(NotUnderstood(at, text, whys[at.file]) for at, _, text in places))
     backend = backend_names[0][0] if len(backend_names) == 1 else None
     if len(backend_names) > 1:
         several = frozenset(name for name, _ in backend_names)
@@ -156,8 +148,8 @@ class SourceRun(NamedTuple):
     """Result of a run over sources.
 
     document: a declaration, as plain data. blocks, definitions, registrations: numbers; conditional: number of those
-    definitions and registrations that depend on a condition. not_understood: as in `Extraction`, and what a second look
-    at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
+    definitions and registrations that depend on a condition. not_understood: place, text and reason of each
+    statement, as the document has them. missing: an option that would decide more, a name for it, and how much.
     stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     files: number of those read, by kind. left_out: files not read. declarations: declaration files in directories.
     lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
@@ -169,7 +161,7 @@ class SourceRun(NamedTuple):
     definitions: int
     registrations: int
     conditional: int
-    not_understood: tuple[NotUnderstood, ...]
+    not_understood: tuple[tuple[str, str, str], ...]
     missing: tuple[tuple[str, str, int], ...]
     stand_ins: tuple[str, ...]
     files: tuple[tuple[SourceKind, int], ...]
@@ -287,7 +279,7 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         definitions=definitions,
         registrations=registrations,
         conditional=conditional,
-        not_understood=tuple(map(_statement, written.get("not_understood", ()))),
+        not_understood=tuple((it["at"], it["text"], it["reason"]) for it in written.get("not_understood", ())),
         missing=tuple((option, name, count) for option, name, count in data["missing"]),
         stand_ins=tuple(map(str, data["stand_ins"])),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
@@ -296,17 +288,6 @@ def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
         backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
     )
-
-
-def _statement(entry: dict[str, Any]) -> NotUnderstood:
-    """A statement as the document has it."""
-    at, when = parse_place(entry["at"]), entry.get("when", ())
-    if at is None:
-        raise ValueError(entry["at"])
-    conditions = map(parse_condition, (when,) if isinstance(when, str) else when)
-    text = "" if entry["text"] == NO_TEXT else entry["text"]
-    bound, unread = (entry.get(name, False) for name in ("bound", "unread"))
-    return NotUnderstood(at, text, entry["reason"], tuple(conditions), bound, unread)
 
 
 def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:

@@ -39,7 +39,7 @@ def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadS
     def read_settings(name: str) -> ReadSettings:
         numbered = enumerate(steps)
         return combined(
-            tuple(number for number, (rules, folder, _) in numbered if rules is None or _matches(rules, name, folder))
+            tuple(number for number, (rules, folder, _) in numbered if rules is None or rules.covers(name, folder))
         )
 
     return read_settings
@@ -77,11 +77,6 @@ def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:
 def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
     """Rules for files that are left out; a project's globs are not about files that are named."""
     return [Exclusion(item.folder, IgnoreList(item.exclude), item.folder is None) for item in places if item.exclude]
-
-
-def _matches(rules: IgnoreList, name: str, folder: str | None) -> bool:
-    parts = paths.parts(name, folder)
-    return any(rules.decides(parts[:count], count < len(parts)) for count in range(1, len(parts) + 1))
 
 
 class ReadSettings(NamedTuple):
@@ -175,13 +170,7 @@ class Sources:
         return endings
 
     def _in_include(self, path: str) -> bool:
-        for directory in map(paths.normal, self.include):
-            if directory == os.curdir:
-                if not os.path.isabs(path) and not path.startswith(os.pardir):  # noqa: PTH117
-                    return True
-            elif path.startswith(paths.join(directory, "")):
-                return True
-        return False
+        return any(paths.is_in(paths.absolute(path), paths.absolute(directory)) for directory in self.include)
 
     def is_there(self, path: str) -> bool:
         """True if a file, be it of the run or not, is there."""

@@ -285,15 +285,9 @@ class _Walker:
             self._naming.append(path)
 
     def _excluded(self, path: str, is_folder: bool, named: bool = False) -> bool:
-        for rule in self._exclude:
-            if named and not rule.of_named:
-                continue
-            parts = paths.parts(path, rule.folder)
-            if any(
-                rule.rules.decides(parts[:count], is_folder or count < len(parts)) for count in range(1, len(parts) + 1)
-            ):
-                return True
-        return False
+        return any(
+            rule.rules.covers(path, rule.folder, is_folder) for rule in self._exclude if rule.of_named or not named
+        )
 
     def _leave_out(self, path: str, reason: WhyLeftOut, is_folder: bool = False, detail: str = "") -> None:
         if path not in self._digests:

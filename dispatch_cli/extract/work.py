@@ -27,12 +27,12 @@ CHARACTERS = 64
 class OverWork(Exception):
     """A budget is spent, or one thing is larger than any may be.
 
-    why: a sentence without a full stop, for `NotUnderstood.why`. at: the place of the construct, where it is known.
+    why, bound: as in `NotUnderstood`; why has no full stop. at: the place of the construct, where it is known.
     """
 
-    def __init__(self, why: str, at: Span | None = None) -> None:
+    def __init__(self, why: str, at: Span | None = None, bound: bool = True) -> None:
         super().__init__(why)
-        self.why, self.at = why, at
+        self.why, self.at, self.bound = why, at, bound
 
 
 def check_size(parts: Sized) -> None:
@@ -88,10 +88,6 @@ class WorkBudget:
         self._left -= units
         if self._left < 0:
             raise OverWork(self._why())
-
-    def has(self, units: int) -> bool:
-        """True if so many units are left."""
-        return self._left >= units
 
     def make(self, characters: int) -> None:
         """Count a text that is made, before it is. Errors: OverWork."""

@@ -298,5 +298,5 @@ def test_more_files_than_can_be_compared_are_not_understood(make: Make) -> None:
     make({f"f{number:03}.cpp": ONE for number in range(100)})
     result = run(["."])
     assert 0 < len(result.not_understood) < 400
-    assert "more than 24 files register the same" in result.not_understood[0].why
+    assert "more than 24 files register the same" in result.not_understood[0][2]
     assert set(checked(".")) == {"alternative-files"}

@@ -16,7 +16,7 @@ from dispatch_cli.declarations.tree import ExtractedDocument
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, parse_condition
 from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.problem import InputError
@@ -172,13 +172,14 @@ def written(tmp_path: Path, text: str, name: str = "a.cpp") -> SourceRun:
 def test_any_condition_can_be_read(expression: str, tmp_path: Path) -> None:
     result = written(tmp_path, f"#if {expression}\n{BODY}\n#else\n{BODY.replace('my', 'other')}\n#endif\n")
     assert result.definitions == 2 and len(result.not_understood) == 2
-    first, other = (entry.when for entry in result.not_understood)
+    whens = (entry.get("when", []) for entry in result.document["not_understood"])
+    first, other = (tuple(map(parse_condition, [when] if isinstance(when, str) else when)) for when in whens)
     assert all(map(is_readable, (*first, *other))) and exclude_each_other(first, other)
 
 
 def test_a_registration_with_a_control_character_is_left_out(tmp_path: Path) -> None:
     result = written(tmp_path, 'TORCH_LIBRARY(my, m) { m.def("a(Tensor x) -> ()"); m.impl("x\u009b", f); }\n')
-    assert result.definitions == 1 and [gap.why for gap in result.not_understood] == ["it has the character U+009B"]
+    assert result.definitions == 1 and [why for _, _, why in result.not_understood] == ["it has the character U+009B"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of POSIX")
@@ -221,7 +222,8 @@ def test_yaml_that_is_too_large_or_too_deep_is_a_bound(
     monkeypatch.chdir(tmp_path)
     write(TREES[name].files(TREES[name].size), ".")
     extraction = run(["src"])
-    assert [(gap.at.file, gap.at.line) for gap in extraction.not_understood if gap.bound] == [(file, line)]
+    places = [entry["at"] for entry in extraction.document["not_understood"] if entry.get("bound")]
+    assert [at.rsplit(":", 1)[0] for at in places] == [f"{file}:{line}"]
     assert extraction.definitions == 2  # of the other files
     result = call("check-invariants", "src")
     assert result.code == 1

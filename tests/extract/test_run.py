@@ -173,11 +173,9 @@ def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str,
 def test_templates_are_for_the_audit_alone() -> None:
     Path("t.cpp").write_text('TORCH_LIBRARY(other, m) {\nm.def("f_{{ kind }}_update() -> ()");\n}\n')
     for result in (run(["t.cpp"]), run(["."]), run(["."], cache="cache"), run(["."], cache="cache")):
-        places = [part for part in result.not_understood if part.at.file == "t.cpp"]
-        assert [part.at.line for part in places] == [1, 2]
-        assert {part.why for part in places} == {
-            "this file is a template, which is filled in when the project is built"
-        }
+        places = [(at.split(":")[1], why) for at, _, why in result.not_understood if at.startswith("t.cpp:")]
+        why = "this file is a template, which is filled in when the project is built"
+        assert places == [("1", why), ("2", why)]
 
 
 # The cache in a folder that others made: nothing in it is believed, waited for, or removed.

@@ -42,7 +42,7 @@ class UnitReader:
         self._has_indented = False
 
     def read(self) -> Findings:
-        """Read it. Errors: OverWork, with the place of the construct where that is known; UnclosedMacro."""
+        """Read it. Errors: OverWork, with the place of the construct where that is known."""
         while True:
             self._unit.skip()
             token = self._unit.next()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.extract.cpp.preprocessor.project import CppProject
-from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit, UnclosedMacro
+from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.reader import UnitReader
 from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.cpp.statements import LibraryFunctions
@@ -54,9 +54,9 @@ class _CppRun:
             reader = UnitReader(unit, self._functions)
             try:
                 reader.read()
-            except (OverWork, UnclosedMacro) as error:
-                is_bound = isinstance(error, OverWork)
-                entry = NotUnderstood(error.at or unit.file.span(unit.reached), "", str(error), bound=is_bound)
+            except OverWork as error:
+                at = error.at or unit.file.span(unit.reached)
+                entry = NotUnderstood(at, "", error.why, bound=error.bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included
         self._used |= unit.used

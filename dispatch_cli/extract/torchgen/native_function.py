@@ -100,11 +100,13 @@ class FunctionReader:
     """Reads the entries of a file.
 
     keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
+    refused: names with schemas that torchgen does not take.
     """
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
         self.bare: list[tuple[str, Span]] = []
+        self.refused: list[tuple[str, Span]] = []
         self.problems: list[NotUnderstood] = []
 
     def finish(self) -> None:
@@ -131,6 +133,7 @@ class FunctionReader:
             schema = read_schema(namespace if colons else ATEN, func[len(namespace + colons) :])
         except ValueError as error:
             fields.refuse(fields.values["func"], f"torchgen does not take this schema: {error}")
+            self.refused.append((func.partition("(")[0], fields.place("func")))
             return None
         tags = fields.values.get("tags")
         function = NativeFunction(

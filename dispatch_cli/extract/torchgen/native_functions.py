@@ -229,7 +229,7 @@ class NativeFunctions(NamedTuple):
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
     outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
     kernels of that backend; what its generator makes of other operators is not known. problems: what is not understood.
-    bare: names of operators without schemas, with their places.
+    unread: names, with their places, of operators whose schemas are not known.
     """
 
     functions: list[NativeFunction]
@@ -238,7 +238,7 @@ class NativeFunctions(NamedTuple):
     rules: VersionRules
     outside: bool
     problems: list[NotUnderstood]
-    bare: list[tuple[str, Span]]
+    unread: list[tuple[str, Span]]
 
 
 def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions:
@@ -256,7 +256,8 @@ def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
     outside = _is_outside(file, reader.keys)
-    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, reader.bare)
+    unread = [*reader.bare, *reader.refused]
+    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, unread)
 
 
 def _is_outside(file: str, named: Set[str]) -> bool:

@@ -217,10 +217,8 @@ class TorchgenRun:
         when = self._sources.settings(name).when
         self._found += definition_items(definitions(read), read.rules.tags_forms, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
-        names = [*read.bare]
-        if read.outside:
-            names += ((it.name, it.at) for it in read.functions if it.namespace == ATEN)
-        self._found += self._of_dialect(name, names)
+        of_pytorch = [(it.name, it.at) for it in read.functions if read.outside and it.namespace == ATEN]
+        self._found += self._of_dialect(name, [*read.unread, *of_pytorch])
 
     def _of_dialect(self, file: str, names: Sequence[tuple[str, Span]]) -> Iterator[Extracted]:
         """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.extract.cpp.preprocessor.tokens import string_value, tokens_of
-from dispatch_cli.extract.cpp.preprocessor.unit import UnclosedMacro
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.sources.extracted import SourceKind
@@ -66,7 +65,7 @@ def test_what_exceeds_a_bound_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_arguments_that_do_not_end_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnclosedMacro):
+    with pytest.raises(OverWork, match="is missing"):
         read(tmp_path, "#define f(x) x\nf(1, 2\n")
 
 

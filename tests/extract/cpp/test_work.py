@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.audit import SPLIT, audit
+from dispatch_cli.audit import audit
 from dispatch_cli.extract.cpp.run import extract_cpp
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import FREE_UNITS, UNITS_PER_BYTE, OverWork, WorkBudget
@@ -119,14 +119,6 @@ def reasons(result: Extraction) -> list[str]:
 
 
 # ---- lines that are joined
-
-
-@pytest.mark.parametrize("end", ["\\\n", "\\\r\n", "\\\r", "\\ \n", "\\\t \r\n"], ids=repr)
-def test_a_word_that_goes_on_on_the_next_line_is_reported(end: str) -> None:
-    spliced = BLOCK.replace("LIBRARY", f"LIB{end}RARY") + BLOCK
-    places = audit(["a.cpp"], lambda _: spliced, frozenset())
-    assert (places[0].what, places[0].at.line) == (SPLIT, 1)
-    assert [place.what for place in places[-2:]] == ["TORCH_LIBRARY", "def"]
 
 
 def test_a_carriage_return_alone_ends_a_line(tmp_path: Path) -> None:

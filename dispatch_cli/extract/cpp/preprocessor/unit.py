@@ -19,7 +19,6 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex
 from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom
-from dispatch_cli.model.span import Span
 
 MAX_INCLUDES = 200
 """Maximum depth of files that include one another."""
@@ -29,14 +28,6 @@ SEARCHED = 64
 """So many characters that are searched for a mark cost one unit."""
 UNDECIDED = 30
 """Units of work of a branch that is not decided."""
-
-
-class UnclosedMacro(Exception):
-    """The arguments of a macro do not end. at: where it is used."""
-
-    def __init__(self, message: str, at: Span) -> None:
-        super().__init__(message)
-        self.at = at
 
 
 class TranslationUnit:
@@ -65,7 +56,7 @@ class TranslationUnit:
         self._tokens = self._replaced(self._read(self.file, 0), self._pending)
 
     def next(self) -> CppToken | None:
-        """The next token that no macro replaces; None at the end. Errors: OverWork, UnclosedMacro."""
+        """The next token that no macro replaces; None at the end. Errors: OverWork."""
         return next(self._tokens, None)
 
     def skip(self) -> None:
@@ -206,7 +197,7 @@ class TranslationUnit:
                 return None
             arguments, closing = _arguments(iter(following, None), macro)
             if closing is None:
-                raise UnclosedMacro(f"the ')' of the macro {macro.name} is missing", token.at)
+                raise OverWork(f"the ')' of the macro {macro.name} is missing", token.at, bound=False)
             hide &= closing.hide
         hide |= {macro.name}
         self.used.add(macro.name)
