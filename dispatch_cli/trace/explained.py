@@ -38,27 +38,17 @@ _MODE = "Mode"
 """Name of any mode for the engine: it gets the call, whatever it does with it."""
 
 
-class Observed(NamedTuple):
-    """Inputs of a call. options: also that it is a boxed call, where there is a generator."""
-
-    values: tuple[Value, ...]
-    thread: Thread
-    options: Options
-
-
-class NotObserved(ValueError):
+class NotObserved(Exception):
     """A signature that says nothing of a call of this PyTorch; the message says why."""
 
 
-def observed(signature: Mapping[str, Any], layout: KeyLayout) -> Observed:
+def observed(signature: Mapping[str, Any], layout: KeyLayout) -> tuple[tuple[Value, ...], Thread, Options]:
     """Inputs of the engine for a signature, in which there can be anything. Errors: NotObserved."""
     try:
         tensors = signature["tensors"]
         thread = thread_of(signature, layout)
         values = tuple(value_of(tensor, layout, thread) for tensor in tensors if tensor[1:] != [_GENERATOR])
-        return Observed(values, thread, options_of(signature, layout))
-    except NotObserved:
-        raise
+        return values, thread, options_of(signature, layout)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise NotObserved("its line in the recording is not one that the recorder writes") from None
 

@@ -13,8 +13,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.universe import AUTOGRAD, BATCHED_KEYS, Universe, autocast_backend
-from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.recording import NONE
+from dispatch_cli.trace.explained import Explained
 
 
 class CallFact(Enum):
@@ -125,23 +124,3 @@ def is_for_inference(operator: str, universe: Universe) -> bool:
 def autocast_hop(hops: Iterable[Hop], universe: Universe) -> Hop | None:
     """The autocast kernel among those; None where there is none."""
     return next((hop for hop in hops if autocast_backend(universe, hop.slot) is not None), None)
-
-
-def casts_of(explainer: Explainer, universe: Universe) -> dict[int, int]:
-    """Number of calls that each autocast kernel made before it called its operator again: the casts of its tensors."""
-    recording = explainer.recording
-    calls = recording.calls
-    autocast = [False] * len(recording.signatures)
-    for signature in {*calls.signature}:
-        autocast[signature] = autocast_hop(explainer.of_signature(signature).own_hops, universe) is not None
-    counts: dict[int, int] = {}
-    done: set[int] = set()
-    for call, parent in enumerate(calls.parent):
-        if parent == NONE or not autocast[calls.signature[parent]] or parent in done:
-            continue
-        operators = (recording.signatures[calls.signature[number]]["operator"] for number in (call, parent))
-        if len({*operators}) == 1:
-            done.add(parent)
-        else:
-            counts[parent] = counts.get(parent, 0) + 1
-    return {call: count for call, count in counts.items() if call in done}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import CallFact, casts_of, facts_of, gradient_loss
+from dispatch_cli.trace.facts import CallFact, autocast_hop, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import NONE, PythonPlace, Recording
 
@@ -75,8 +76,14 @@ class CallFacts:
 
     @cached_property
     def casts(self) -> dict[int, int]:
-        """Number of casts that autocast made in each call in which it made some."""
-        return casts_of(self._explainer, self._universe)
+        """Number of casts that autocast made in each call in which it made some: calls before that of the operator."""
+        calls, counts = self._recording.calls, Counter[int]()
+        hops = {signature: self._explainer.of_signature(signature).own_hops for signature in {*calls.signature}}
+        casting = {signature for signature in hops if autocast_hop(hops[signature], self._universe) is not None}
+        for call, outer in enumerate(calls.parent):
+            if outer != NONE and calls.signature[outer] in casting and call < self._happened.again(outer):
+                counts[outer] += 1
+        return counts
 
     def gives_gradient(self, call: int) -> bool:
         """True if a call without an autograd kernel gives a gradient: calls inside of it record one."""
