@@ -50,7 +50,7 @@ MAX_FILES = 200
 """Files of one run from which on none is reached through `extends`; a chain of them is as long at most."""
 REFUSALS = (
     *("bad-schema", "bad-signature", "bad-operator-name", "unknown-dispatch-key", "no-backend", "backend-name"),
-    *("block-misuse", "torch-library", "more-problems"),
+    *("functionality-key", "block-misuse", "torch-library", "more-problems"),
 )
 """The codes of problems that PyTorch would have, too, with what sources register: in those, they are findings."""
 

@@ -228,6 +228,34 @@ def test_what_asks_for_its_operator_is_not_there_without_it(tmp_path: Path) -> N
     assert [block["when"] for block in extracted["libraries"] if block["kind"] == "IMPL"] == ["WITH_NS"]
 
 
+ATTEMPTS = """
+import torch
+lib = torch.library.Library("ns", "FRAGMENT")
+lib.define("f(Tensor x) -> Tensor")
+def fake(name, function):
+    try:
+        torch.library.register_fake(name, allow_override=True)(function)
+    except TypeError:
+        torch.library.register_fake(name)(function)
+fake("ns::f", lambda x: x.clone())
+if hasattr(torch.ops.ns, "gone"):
+    torch.library.register_fake("ns::gone_too")(lambda x: x.clone())
+if hasattr(torch.ops.ns, "f"):
+    torch.library.register_fake("ns::missing")(lambda x: x.clone())
+torch.library.Library("ns", "IMPL", "Sparse").impl("f", lambda x: x.clone())
+"""
+
+
+def test_a_registration_that_is_not_made_is_not_refused(tmp_path: Path) -> None:
+    """PyTorch 2.13 imports the file but for the line before the last, and never runs a kernel at Sparse."""
+    (tmp_path / "a.py").write_text(ATTEMPTS, "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--select", "DC106", "--format", "json").out)
+    assert [(finding["operator"], finding["message"].split(",")[0]) for finding in report["findings"]] == [
+        ("ns::missing", "torch-2.15 refuses this registration without ns::missing"),
+        (None, "Sparse has no slot"),
+    ]
+
+
 GUARDED = """
 import torch
 lib = torch.library.Library("aten", "FRAGMENT")

@@ -6,6 +6,8 @@ The import then fails. In declarations that are written by hand, this is an erro
 were extracted from sources, which may belong to several libraries that are never loaded together, it is this finding,
 and everything else is checked.
 
+PyTorch takes kernels at a functionality, such as Sparse or NestedTensor, which has no slot: it never runs them.
+
 A registration that needs its operator to be there, such as `torch.library.register_fake`, is refused without it.
 `dangling-implementation` says when that is an error, and when the operator is another library's.
 
@@ -66,9 +68,14 @@ DUPLICATE_DEFINITION = "duplicate-definition"
 """The code of a definition of an operator that is defined already."""
 DUPLICATE_LIBRARY = "duplicate-library"
 """The code of a second ``TORCH_LIBRARY`` block of a namespace."""
-_DUPLICATES = frozenset({DUPLICATE_DEFINITION, DUPLICATE_LIBRARY})
+FAKE_IMPL = "fake-impl"
+"""The code of a fake implementation of an operator that has one already, or needs none."""
+_REPEATED = frozenset({DUPLICATE_DEFINITION, DUPLICATE_LIBRARY, FAKE_IMPL})
+"""Refusals that are not certain in a handler of exceptions: the first attempt may not have registered anything."""
 _OF_VERSION = frozenset({SIGNATURE_MISMATCH, DUPLICATE_DEFINITION})
 """Refusals of registrations for PyTorch's operators that another version may accept."""
+FUNCTIONALITY = "functionality-key"
+"""The code of a kernel at a functionality, which PyTorch takes."""
 UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
@@ -87,7 +94,7 @@ def is_expected(item: RefusedDeclaration) -> bool:
         is_for_exception,
     )
 
-    if item.code in _DUPLICATES and any(map(is_for_exception, item.when)):
+    if item.code in _REPEATED and any(map(is_for_exception, item.when)):
         return True
     if item.code == DUPLICATE_LIBRARY:
         return any(is_for_absent_namespace(condition, item.namespace) for condition in item.when)
@@ -103,14 +110,14 @@ def find(view: View) -> Iterator[Finding]:
     for position, item in enumerate(view.state.refused):
         if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
             continue
-        if is_expected(item):
+        if is_expected(item) or (item.code == UNKNOWN_OPERATOR and _asks_in_vain(view, item)):
             continue
         message = " ".join(item.message.split())
         text, is_given, reason = message.rpartition(" reason: ")
         if is_given:
             message = f"{reason} {text}"  # PyTorch's last words say most, and a long text is cut
         finding = CHECK.finding(
-            f"PyTorch refuses this registration: {message}",
+            message if item.code == FUNCTIONALITY else f"PyTorch refuses this registration: {message}",
             item.operator,
             span=item.span,
             related=item.related,
@@ -130,6 +137,16 @@ def find(view: View) -> Iterator[Finding]:
         if finding.severity is Severity.WARNING and view.state.over:
             finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
         yield finding._replace(when=when)
+
+
+def _asks_in_vain(view: View, item: RefusedDeclaration) -> bool:
+    """True if a registration is only made where another operator is there, which nothing defines, either."""
+    if not item.when:
+        return False
+    from dispatch_cli.model.sources.source_conditions import operators_asked_for
+
+    defined = Defined(view)
+    return not all(map(defined.overloads, operators_asked_for(item.when)))
 
 
 def _of_unknown_operator(view: View, finding: Finding, name: OperatorName, suggests: bool) -> Finding:

@@ -171,6 +171,11 @@ class KeyReader:
             problems.add(_CODE, f"{CATCH_ALL} means no dispatch key, but one is needed here", at, _CATCH_ALL_HINT)
         elif key == UNDEFINED:
             problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
+        elif key in universe.per_backend and key in universe.parseable:
+            hint = f"it is a functionality: name its runtime keys, such as {universe.per_backend[key][0]}"
+            problems.add(
+                "functionality-key", f"{key} has no slot, so PyTorch never runs a kernel registered there", at, hint
+            )
         else:
             problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
         return False
@@ -187,8 +192,6 @@ def _shown(key: str) -> str:
 def _hint(universe: Universe, key: str) -> str:
     if "," in key:
         return "one dispatch key is needed here: use one block per key"
-    if key in universe.per_backend:
-        return f"it is a functionality: name its runtime keys, such as {universe.per_backend[key][0]}"
     if key in universe.slot:
         return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
     registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)

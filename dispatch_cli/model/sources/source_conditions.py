@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, parts_of
 
@@ -20,6 +20,12 @@ def operator_asked_for(condition: Condition) -> tuple[str, str] | None:
     """The namespace and the name of a condition that is such a test."""
     match = _QUESTION.fullmatch(condition.text) if isinstance(condition, Atom) else None
     return None if match is None else (match[1], match[2])
+
+
+def operators_asked_for(when: Iterable[Condition]) -> Iterator[str]:
+    """The operators, without overload, that have to be there."""
+    for condition in when:
+        yield from ("::".join(asked) for part in parts_of(condition) if (asked := operator_asked_for(part)) is not None)
 
 
 def asks_for(when: Iterable[Condition], operator: str) -> bool:
