@@ -9,8 +9,9 @@ view ops"). Without it, gradients can be silently wrong.
 
 An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, but only where it
 runs: calls below autograd still go uncounted. An autograd kernel that is declared to call other operators
-(`redispatches: other-operators`), or to raise, leaves nothing to count. A kernel at CompositeExplicitAutograd that only
-calls other operators may leave it to them; that is an info, and is not reported for operators of a captured state.
+(`redispatches: other-operators`), or to raise, leaves nothing to count. Where there is a kernel at
+CompositeImplicitAutograd, or only one at CompositeExplicitAutograd, the autograd kernel may call other operators, which
+do it; that is an info, and is not reported for operators of a captured state.
 
 Bad, because nothing counts the write:
 
@@ -85,7 +86,9 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
     what = _what_it_does(view, name)
     if what is None:
         return
-    composite = not any(pattern.rule(key) is Rule.KERNEL and key != META for key in backend_keys(view.universe))
+    composite = "CompositeImplicitAutograd" in active or not any(
+        pattern.rule(key) is Rule.KERNEL and key != META for key in backend_keys(view.universe)
+    )
     if composite and not view.is_written(by_hand):
         return
     place = view.defined_at(name)
