@@ -808,6 +808,8 @@ class Evaluator:
                     return self._has_operator(owner.rpartition(".")[2], attribute, call)
                 if names.is_torch_api(f"{owner}.{attribute}", exact=True):
                     return True
+            case "hasattr", [Bound(LibraryValue(), "m"), "name"]:
+                return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
             case "callable", [FunctionValue() | ClassValue()]:
