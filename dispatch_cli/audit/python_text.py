@@ -27,7 +27,8 @@ _IMPORTED = re.compile(r"^[ \t]*from torch\.library import ([^\n(]+|\([^)]*(?:\)
 _NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:torch\.)?library\.(?:{_METHODS})\b(?!\s*\()", re.M)
 _DEFINES = re.compile(r"\b(?:def|class)\s+$")
 _OF_LIBRARY = re.compile(r"(?<![\w.])(?:torch\.)?library\.$")
-_DECORATES = re.compile(r"^[ \t]*@[ \t]*(?:[\w.]+\.)?$", re.M)
+_DECORATES = re.compile(r"^[ \t]*@[ \t]*[\w.]+\.$", re.M)
+"""A method of an operator: what torch.library has by these names takes arguments."""
 _BEFORE = 200
 """Characters before a name that are looked at."""
 _TRIPLE = ('"""', "'''")

@@ -66,11 +66,17 @@ class BackendYaml:
         self._fields = Fields(file, root, self.problems)
         self._known = known
         self._suggestions = FewSuggestions()
+        is_dialect = self._fields.values.keys().isdisjoint(("backend", "cpp_namespace"))
+        if is_dialect:
+            self._fields.refuse(
+                root, "a list of functions without backend: and cpp_namespace: is not one of torchgen's"
+            )
+            self._fields.values.clear()
         for name in self._fields.unknown(BACKEND_KEYS):
             why = f"torchgen does not know the field {name}, and does not take the file with it"
             self._fields.refuse_field(name, why)
-        self._backend = self._needed("backend")
-        self._namespace = self._needed("cpp_namespace")
+        self._backend = None if is_dialect else self._needed("backend")
+        self._namespace = None if is_dialect else self._needed("cpp_namespace")
         self._class_name = self._fields.text("class_name")
         self._out_is_primary = self._fields.truth("use_out_as_primary")
         self._symint = {item.text for item in self._fields.names("symint")}

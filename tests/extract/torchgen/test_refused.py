@@ -67,6 +67,7 @@ def test_functions(tmp_path: Path, text: str, line: int, words: str) -> None:
         ("cpp_namespace: mine\nsupported: [f]\n", 1, "backend:"),
         ("backend: XLA\nsupported: [f]\n", 1, "cpp_namespace:"),
         ("backend:\ncpp_namespace: mine\nsupported: [f]\n", 1, "backend:"),
+        ("custom:\n- func: f\nsupported: f\n", 1, "not one of torchgen's"),
         (HEAD + "supported: f\n", 3, "list"),
         (HEAD + "supported:\n- f\n- h\n", 5, "no operator h"),
         (HEAD + "supported: [empty.memroy_format]\n", 3, "did you mean empty.memory_format?"),
