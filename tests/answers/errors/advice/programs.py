@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 from torch.distributed.fsdp import FullyShardedDataParallel
-from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.gradients import training
@@ -52,23 +51,6 @@ def root_of_zero(advice):
         (torch.sqrt(inside) * 0).sum().backward()
 
 
-@tries("backward-call", "`find_unused_parameters=True`", "compute the loss from all that `forward` returns")
-def parameter_without_a_part_in_the_loss(advice):
-    class Two(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.a, self.b = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
-
-        def forward(self, x):
-            return self.a(x) if "unused" in advice or not advice else (self.a(x), self.b(x))
-
-    with process_group():
-        module = DistributedDataParallel(Two(), find_unused_parameters="unused" in advice)
-        for _ in range(3):
-            y = module(torch.ones(2))
-            (y if isinstance(y, torch.Tensor) else y[0] + y[1]).sum().backward()
-
-
 @tries("backward-call", "donated_buffer = False", "leave out `retain_graph`", since="2.6")
 def compiled_graph_used_twice(advice):
     torch._functorch.config.donated_buffer = "False" not in advice
@@ -87,7 +69,7 @@ def optimizer_of_a_computed_tensor(advice):
     torch.optim.SGD([x.detach().requires_grad_() if advice else x], lr=0.1)
 
 
-@tries("computed-tensor", "`y.retain_grad()` before the backward")
+@tries("computed-tensor", "`y.retain_grad()`")
 def gradient_of_a_result(advice):
     y = training(1.0) * 2
     if advice:
@@ -325,13 +307,13 @@ def traced_function_that_returns_a_dict(advice):
     torch.jit.trace(lambda x: {"y": x + 1}, torch.ones(2), strict=not advice)
 
 
-@tries("not-scripted", "Make it a parameter or buffer", "or detach it before", "a module in a list a submodule")
+@tries("not-scripted", "Make it a parameter, buffer or submodule", "or detach it before", "by a ModuleList")
 def traced_constant(advice):
     layers = [torch.nn.Linear(2, 2)]
     weight = training(1.0, 2.0).detach() if "detach" in advice else training(1.0, 2.0)
     if "parameter" in advice:
         torch.jit.trace(Kept(), torch.ones(2))
-    elif "list" in advice:
+    elif "list" in advice.lower():
         torch.jit.trace(torch.nn.Sequential(*layers), torch.ones(2))
     else:
         torch.jit.trace(lambda x: x * weight, torch.ones(2))
@@ -346,7 +328,7 @@ class Kept(torch.nn.Module):
         return x * self.weight
 
 
-@tries("not-scripted", "Make it an attribute of the traced module")
+@tries("not-scripted", "by a ModuleList")
 def traced_module_in_a_list(advice):
     class Calls(torch.nn.Module):
         def __init__(self):
@@ -379,21 +361,6 @@ def traced_condition(advice):
     warnings.simplefilter("always")
     traced = torch.jit.trace(chosen if advice else (lambda x: x + 1 if x.sum() > 0 else x), torch.ones(2))
     assert traced(torch.zeros(2)).sum() == (0 if advice else 2)
-
-
-class Variadic(torch.nn.Module):
-    def forward(self, *xs):
-        return xs[0]
-
-
-class Lists(torch.nn.Module):
-    def forward(self, xs: list[torch.Tensor]):
-        return xs[0]
-
-
-@tries("not-scripted", "Write each argument, `xs: List[Tensor]` for `*xs`")
-def script_of_a_function_with_many_arguments(advice):
-    torch.jit.script(Lists() if advice else Variadic())
 
 
 class Holds(torch.nn.Module):
@@ -434,3 +401,30 @@ def exported_argument_of_a_class(advice):
         torch.export.register_dataclass(Point)
     x = torch.ones(2)
     torch.export.export(Reads(), ({"x": x} if "Pass" in advice else Point(x),), strict=False)
+
+
+class Assigns(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.y = None
+
+    def forward(self, x):
+        self.y = x + 1
+        return self.y * 2
+
+
+@tries("changed-in-place", "`strict=False` may do", until="2.8")
+def exported_module_that_assigns_an_attribute(advice):
+    torch.export.export(Assigns(), (torch.ones(2),), strict=not advice)
+
+
+@tries("mixed-dtypes", "Dequantize the tensor, `x.dequantize()`", "or quantize that layer, too")
+def quantized_weight_that_is_loaded(advice):
+    q = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+    x = torch.quantize_per_tensor(torch.zeros(2), 0.1, 0, torch.qint8) if "layer" in advice else torch.ones(2)
+    x.copy_(q.dequantize() if "Dequantize" in advice else q)
+
+
+untried("no-dtype", "Quantize the model as before", "needs an older PyTorch")
+untried("mixed-devices", "If it is on a GPU that is not the current one", GPU)
+untried("other-text", "Detach results that no loss uses", "needs several processes")
