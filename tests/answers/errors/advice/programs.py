@@ -1,6 +1,7 @@
 """Texts about programs that are traced, scripted, wrapped or trained in another way than they were written for."""
 
 import contextlib
+import io
 import types
 import warnings
 from dataclasses import dataclass
@@ -258,13 +259,9 @@ class Doubled(torch.autograd.Function):
         return g * 2
 
 
-class Uses(torch.nn.Module):
-    def __init__(self, how):
-        super().__init__()
-        self.how = how
-
+class UsesFunction(torch.nn.Module):
     def forward(self, x):
-        return x * 2 if self.how == "plain" else Doubled.apply(x)
+        return Doubled.apply(x)
 
 
 @torch.jit.ignore
@@ -282,11 +279,15 @@ class UsesPlain(torch.nn.Module):
         return x * 2
 
 
-@tries("not-scripted", "Write it with plain operators", "`torch.jit.trace(m, x)`")
-def saved_function_of_python(advice, file="/tmp/saved_function.pt"):
-    module = UsesPlain() if "plain" in advice else UsesIgnored()
-    script = torch.jit.trace(module, torch.ones(2)) if "trace" in advice else torch.jit.script(module)
-    torch.jit.save(script, file)
+@tries("not-scripted", "write it with plain operators")
+def saved_autograd_function(advice):
+    torch.jit.save(torch.jit.trace(UsesPlain() if advice else UsesFunction(), torch.ones(2)), io.BytesIO())
+
+
+@tries("not-scripted", "trace the module, `torch.jit.trace(m, x)`")
+def saved_function_that_is_ignored(advice):
+    module = UsesIgnored()
+    torch.jit.save(torch.jit.trace(module, torch.ones(2)) if advice else torch.jit.script(module), io.BytesIO())
 
 
 class Returned:
