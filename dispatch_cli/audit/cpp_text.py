@@ -58,10 +58,12 @@ def continued(text: str) -> str:
 
 
 def used_macros(text: str, macros: set[str]) -> set[str]:
-    """Those of some macros that a text uses, by whatever registry they register."""
+    """Those of some macros that a text uses, unless it has only bindings of other registries."""
     if macros.isdisjoint(_WORD.findall(text)):
         return set()
     code = _DEFINED.sub("#define", without_literals(text))
+    if _BINDINGS.search(code) is not None and _OF_PYTORCH.search(code) is None:
+        return set()
     return set(macros.intersection(_WORD.findall(code)))
 
 
