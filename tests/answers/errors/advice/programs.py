@@ -26,7 +26,7 @@ def process_group():
         dist.destroy_process_group()
 
 
-@tries("backward-call", "Let it require one before the forward", "or leave it out")
+@tries("backward-call", "Let it require one before the forward", "or leave it out if it is frozen")
 def gradient_of_a_frozen_parameter(advice):
     layer = torch.nn.Linear(2, 2)
     layer.bias.requires_grad_(advice.startswith("Let"))
@@ -34,7 +34,7 @@ def gradient_of_a_frozen_parameter(advice):
     assert torch.autograd.grad(layer(torch.ones(2)).sum(), parameters)[0].sum() == 4
 
 
-@tries("backward-call", "Pass `use_reentrant=False`", unchanged=("Where nothing is trained, ignore it",))
+@tries("backward-call", "pass `use_reentrant=False`", unchanged=("ignore it where nothing is trained",))
 def checkpoint_of_inputs_without_gradients(advice):
     warnings.simplefilter("always")
     layer = torch.nn.Linear(2, 2)
@@ -130,7 +130,7 @@ def scaler_of_half_gradients(advice):
 untried("not-deterministic", "CUBLAS_WORKSPACE_CONFIG=:4096:8", GPU)
 
 
-@tries("flat-parameters", "Pass `use_orig_params=True`", "wrap what is frozen and what is trained apart")
+@tries("flat-parameters", "Pass `use_orig_params=True`", "wrap what is frozen apart")
 def frozen_parameters_of_a_flat_one(advice):
     module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     module[0].requires_grad_(False)
