@@ -383,7 +383,7 @@ def script_of_a_module_with_an_object(advice):
 
 
 untried("not-compiled", "Install a newer PyTorch (Python 3.12", "needs another Python")
-untried("not-compiled", "Keep out of it what waits for the GPU", GPU)
+untried("not-compiled", "Keep `.item()`, `.cpu()` and nonzero out", GPU)
 
 
 @dataclass
