@@ -6,8 +6,7 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.answers.shared.selection import similar_names
-from dispatch_cli.model.text import suggest
-from dispatch_cli.model.text.suggest import FewSuggestions, similar
+from dispatch_cli.model.text.suggest import similar
 
 UNIVERSE = universes.load("torch-2.15")
 KEYS = tuple(UNIVERSE.ids)
@@ -59,13 +58,3 @@ def test_a_device(device: str, meant: list[str]) -> None:
 )
 def test_an_operator_by_name_and_overload(written: str, meant: list[str]) -> None:
     assert similar_names(bases.load("torch-2.15").names, written) == meant
-
-
-def test_only_the_first_words_get_suggestions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggest, "FEW", 2)
-    monkeypatch.setattr(suggest, "MOST_COMPARED", 3)
-    few = FewSuggestions()
-    known = ["alpha", "beta", "gamma", "delta"]
-    assert few.suggest("gama", known) == "did you mean gamma?"
-    assert few.suggest("dela", known) is None, "the fourth name is not compared"
-    assert few.suggest("alpa", known) is None, "two words have been looked for"

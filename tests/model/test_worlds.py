@@ -17,7 +17,6 @@ EXCLUSIVE = [
     ("defined(X)", "not X and not defined(X)"),
     ("X >= 2", "X < 2"),
     ("X == 1", "X == 2"),
-    ("2 <= X", "X < 2"),
     ("X >= 12000", "not defined(X)"),
     ("X", "not defined(X)"),
     ("X", "X == 0"),

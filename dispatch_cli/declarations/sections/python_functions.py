@@ -218,7 +218,7 @@ def read_body(values: Values) -> FunctionBody | None:
     fewest, _, most = (inner.text("values") or "").partition("..")
     body = FunctionBody(parameters, writes, returns)
     try:
-        body.signature  # noqa: B018  # a cached property, which raises
+        body.signature  # noqa: B018  # it raises
         return body._replace(values=(int(fewest), int(most))) if fewest else body
     except ValueError:
         values.problems.add("bad-value", "Python has no such function", node, "extract writes it: extract again")

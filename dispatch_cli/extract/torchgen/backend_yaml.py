@@ -22,8 +22,10 @@ from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.schema.parser import parse_printed_schema
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import FewSuggestions
+from dispatch_cli.model.text.suggest import suggestion
 
+MOST_SUGGESTIONS = 20
+"""Names of operators in a file that get a suggestion, which takes long."""
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "
     "native_functions.yaml"
@@ -65,7 +67,6 @@ class BackendYaml:
         self.problems: list[NotUnderstood] = []
         self._fields = Fields(file, root, self.problems)
         self._known = known
-        self._suggestions = FewSuggestions()
         is_dialect = self._fields.values.keys().isdisjoint(("backend", "cpp_namespace"))
         if is_dialect:
             self._fields.refuse(
@@ -120,7 +121,8 @@ class BackendYaml:
             if self._known is None or item.text in self._known.by_name:
                 places[item.text] = self._fields.span(item)
             else:
-                hint = self._suggestions.suggest(item.text, self._known.by_name)
+                suggests = len(self.problems) < MOST_SUGGESTIONS
+                hint = suggestion(item.text, self._known.by_name) if suggests else None
                 self._fields.refuse(item, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
         return places
 

@@ -40,8 +40,6 @@ _CONSTANT = rf"-?(?:0[xX][0-9a-fA-F]{{1,15}}|\d{{1,18}})[uUlL]*|\d{{1,4}}(?:\.\d
 _OPERATOR = "(>=|<=|==|!=|>|<)"
 _DEFINED = re.compile(rf"defined\s*\(?\s*({_NAME})\s*\)?")
 _COMPARED = re.compile(rf"({_NAME})\s*{_OPERATOR}\s*({_CONSTANT})")
-_TURNED = re.compile(rf"({_CONSTANT})\s*{_OPERATOR}\s*({_NAME})")
-_MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -81,13 +79,9 @@ def meaning(atom: str) -> Meaning | None:
         return Meaning(atom, "true")
     if match := _DEFINED.fullmatch(atom):
         return Meaning(match[1], "defined")
-    if match := _COMPARED.fullmatch(atom):
-        name, comparison, written = match.groups()
-    elif match := _TURNED.fullmatch(atom):
-        written, comparison, name = match.groups()
-        comparison = _MIRROR[comparison]
-    else:
+    if (match := _COMPARED.fullmatch(atom)) is None:
         return None
+    name, comparison, written = match.groups()
     constant = _constant(written)
     return None if isinstance(constant, str) and comparison not in ("==", "!=") else Meaning(name, comparison, constant)
 

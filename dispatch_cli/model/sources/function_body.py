@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from inspect import Parameter, Signature
 from typing import NamedTuple
 
@@ -22,14 +21,7 @@ class ArgumentUse(NamedTuple):
     sometimes: bool = False
 
 
-class _Fields(NamedTuple):
-    parameters: tuple[str, ...]
-    writes: tuple[ArgumentUse, ...] = ()
-    returns: tuple[ArgumentUse, ...] = ()
-    values: tuple[int, int] | None = None
-
-
-class FunctionBody(_Fields):
+class FunctionBody(NamedTuple):
     """A function.
 
     parameters: as Python writes them, with ``=`` for a default: ``("x", "n=", "*", "out", "**options")``.
@@ -39,7 +31,12 @@ class FunctionBody(_Fields):
     of each are written out, or one value: arithmetic of a parameter, or a new tensor. None for other functions.
     """
 
-    @cached_property
+    parameters: tuple[str, ...]
+    writes: tuple[ArgumentUse, ...] = ()
+    returns: tuple[ArgumentUse, ...] = ()
+    values: tuple[int, int] | None = None
+
+    @property
     def signature(self) -> Signature:
         """The signature. Errors: ValueError for parameters that Python does not take."""
         parameters: list[Parameter] = []

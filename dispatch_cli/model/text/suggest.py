@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
@@ -76,26 +75,6 @@ def is_one_edit_away(word: str, other: str) -> bool:
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
     return did_you_mean(similar(word, known, count, cutoff))
-
-
-FEW = 20
-"""Words that get a suggestion."""
-MOST_COMPARED = 10_000
-"""Known names that are looked at for each."""
-
-
-class FewSuggestions:
-    """Suggestions for the first few words. Later words get none, so that many of them do not take long."""
-
-    def __init__(self) -> None:
-        self._left = FEW
-
-    def suggest(self, word: str, known: Iterable[str]) -> str | None:
-        """As `suggestion`, among the first known names."""
-        if self._left == 0:
-            return None
-        self._left -= 1
-        return suggestion(word, islice(known, MOST_COMPARED))
 
 
 def did_you_mean(names: Sequence[str]) -> str | None:
