@@ -13,7 +13,6 @@ from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
-from dispatch_cli.declarations.formats.format_types import MAKERS
 from dispatch_cli.declarations.header import NO_HEADER, Extension, base_hint, read_header
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
@@ -31,6 +30,7 @@ from dispatch_cli.model.declarations import (
     Implement,
     LibraryKind,
     NameNote,
+    OpenBlock,
     RefusedDeclaration,
     Registrant,
     Settle,
@@ -121,6 +121,7 @@ class _Loader:
         self._notes: list[NameNote] = []
         self._wanted = universe.name if isinstance(universe, Universe) else self._resolved(universe)
         self._allow_outside = allow_outside
+        self._assumed: str | None = None
         self._problems: list[Problem] = []
         self._known = ReadSoFar()
         self._bases: dict[str, tuple[Span, ...]] = {}
@@ -182,9 +183,11 @@ class _Loader:
         self._history.append(file)
 
     def assume(self, base: str) -> None:
-        """Continue an embedded state, unless what was read so far decides what it starts from."""
-        if not self._bases and not any(map(_decides, self._files.values())):
+        """Continue an embedded state, unless a file names a state or its universe, or is a whole state."""
+        headers = [file.header for file in self._files.values()]
+        if not self._bases and all(header.universe_at is None and not header.is_snapshot for header in headers):
             self._bases[base] = ()
+            self._assumed = base
 
     def finish(self, named: frozenset[str]) -> Declarations:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
@@ -196,6 +199,8 @@ class _Loader:
             file.inherited, file.extended = file.identity not in named, position < extended
         for file in self._history:
             _read_sections(file)
+        if self._assumed is not None and any(_defines_aten(step) for file in self._history for step in file.steps):
+            del self._bases[self._assumed]
         if redispatches := self._known.redispatches:
             for file in self._history:
                 file.steps = [_completed(step, redispatches) for step in file.steps]
@@ -220,13 +225,11 @@ class _Loader:
 
     def _captured(self) -> StateSource | None:
         """The captured state that the history continues; None where there is none, or the names do not go together."""
-        names, known = tuple(self._bases), states.names()
-        if len(names) == 1 and names[0] in known:
-            return states.load(names[0])
-        if not names:
+        if not self._bases:
             return self._continued.source
         from dispatch_cli.bases import overlay
 
+        names = tuple(self._bases)
         return None if overlay.conflict(names) is not None else overlay.combined(names)
 
     def _declarations(self, universe: Universe) -> Declarations:
@@ -332,7 +335,8 @@ class _Loader:
                 file.problems.add("universe-conflict", message, at, related=before)
         if not agreed:
             return None
-        return chosen or universes.load(self._universe_of_states() or universes.default_name())
+        state = next((name for name in self._bases if name in states.names()), None)
+        return chosen or (universes.load(universes.default_name()) if state is None else states.load(state).universe)
 
     def _named(self, universe: Universe | None) -> Universe | None:
         """The universe with the name that the caller or the files give to the backend at PrivateUse1."""
@@ -357,16 +361,6 @@ class _Loader:
                 file.problems.add("backend-name", str(error), node)
             given = node.text
         return universe
-
-    def _universe_of_states(self) -> str | None:
-        """The universe of the first embedded state; of the one below an overlay, where there are overlays alone."""
-        known = states.names()
-        state = next((name for name in self._bases if name in known), None)
-        if state is None and self._bases:
-            from dispatch_cli.bases.overlay import load as load_overlay
-
-            state = load_overlay(next(iter(self._bases))).over
-        return None if state is None else states.load(state).universe.name
 
 
 def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
@@ -463,19 +457,8 @@ def _refusal(problem: Problem) -> RefusedDeclaration:
     )
 
 
-def _decides(file: FileContext) -> bool:
-    """True if a file names its universe, is a whole state, or has PyTorch's own operators."""
-    header = file.header
-    if header.universe_at is not None or header.is_snapshot:
-        return True
-    for name, section in header.sections:
-        for entry in section.items if type(section) is tree.Sequence else ():
-            pairs = entry.pairs if type(entry) is tree.Mapping else ()
-            texts = {key.text: value.text for key, value in pairs if type(value) is Scalar}
-            if name == "libraries" and texts.get("kind") == LibraryKind.DEF.name and texts.get("namespace") == "aten":
-                return True
-            defining = ("func", *MAKERS, *(("name",) if "schema" in texts else ()))
-            is_pytorchs = any(texts.get(field, "").lstrip().startswith("aten::") for field in defining)
-            if name == "operators" and is_pytorchs and not header.extracted:
-                return True
-    return False
+def _defines_aten(step: Step) -> bool:
+    """True if a step begins PyTorch's own library, or a hand-written file defines one of its operators."""
+    if isinstance(step, Define) and step.block.implicit and not step.block.extracted:
+        return step.schema.name.namespace == "aten"
+    return isinstance(step, OpenBlock) and step.block.kind is LibraryKind.DEF and step.block.namespace == "aten"
