@@ -38,10 +38,10 @@ class Values(dict[str, "Node | None"]):
         self.problems = problems
         self.node = node
 
-    def text(self, name: str, words: str = "a string", instead: str | None = None) -> str | None:
+    def text(self, name: str) -> str | None:
         """The text of a field, as `text_of` reads it."""
         node = self.get(name)
-        return None if node is None else text_of(self.problems, node, words, instead)
+        return None if node is None else text_of(self.problems, node)
 
     def texts(self, name: str, words: str = "a string") -> tuple[str, ...]:
         """The texts of a field that takes one, or a list of them; where something else is, *words* were expected."""
@@ -96,15 +96,15 @@ def read_record(problems: Problems, node: Node | None, record: Record) -> Values
     return values
 
 
-def read_named(problems: Problems, node: Node, record: Record, words: str) -> Values | None:
+def read_named(problems: Problems, node: Node, record: Record) -> Values | None:
     """The fields of a mapping, or of a text that stands for its field ``kernel`` or for ``fallthrough: true``.
 
-    words: what the text is. None, noting it, where there is neither.
+    None, noting it, where there is neither.
     """
     if type(node) is not Scalar:
         return read_record(problems, node, record)
     if not node.text:
-        expect(problems, node, words)
+        expect(problems, node, record.words)
         return None
     values = Values(problems, node)
     if node.text == FALLTHROUGH and node.plain and FALLTHROUGH in record.by_name:
@@ -218,14 +218,11 @@ def _expected(words: str, node: Node) -> str:
     return f"expected {words}, found {kind_of(node)}"
 
 
-def text_of(problems: Problems, node: Node | None, words: str = "a string", instead: str | None = None) -> str | None:
-    """The text of a name or debug text; None, noting it, when it is a boolean or a number, or has control characters.
-
-    words: what is expected. instead: what to write for what else may have been meant.
-    """
+def text_of(problems: Problems, node: Node | None) -> str | None:
+    """The text of a name or debug text; None, noting it, where it is a boolean, a number, or has control characters."""
     if type(node) is Scalar and other_than_text(node) is not None:
-        hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" with quotes if you mean the string'
-        problems.add("wrong-type", _expected(words, node), node, hint)
+        hint = f'write "{node.text}" with quotes if you mean the string'
+        problems.add("wrong-type", _expected("a string", node), node, hint)
         return None
     return word_of(problems, node)
 

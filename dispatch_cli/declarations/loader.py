@@ -14,11 +14,12 @@ from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
 from dispatch_cli.declarations.header import NO_HEADER, Extension, base_hint, read_header
-from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.project import FILE as PROJECT_FILE
 from dispatch_cli.declarations.project import TABLE, within
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.sections.keys import KeyReader
+from dispatch_cli.declarations.source import Place
 from dispatch_cli.declarations.tree import ExtractedDocument, Node, Scalar, is_nothing, tree_of
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model import read_files

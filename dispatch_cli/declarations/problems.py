@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from dispatch_cli.declarations.source import Source
+from dispatch_cli.declarations.source import Place, Source
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model import read_files
 from dispatch_cli.model.problem import Problem, Related
@@ -13,13 +12,6 @@ from dispatch_cli.model.span import Span, cut_line
 
 MAX_PROBLEMS = 100
 """Problems that are reported of one file; the rest is counted."""
-
-
-class Place(NamedTuple):
-    """A line and a column, both 1-based."""
-
-    line: int
-    column: int
 
 
 class Problems:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import ge, gt, le, lt
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.declarations.project import project_folder
@@ -15,7 +15,7 @@ from dispatch_cli.model.span import Span
 MAX_FILES = 20
 """Files with requirements that are read in one folder."""
 MAX_REQUIREMENTS = 100
-"""Requirements of one file that differ, and clauses of one."""
+"""Requirements of one file, and clauses of one."""
 Version = tuple[int, ...]
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
@@ -29,9 +29,6 @@ _REQUIREMENT = re.compile(
 )
 """A requirement on a line of its own, in a string, behind ``install_requires =``, or as Poetry has it."""
 _CLAUSE = re.compile(r"\s*(===|[<>=!~]=|[<>^])\s*([0-9]{1,4}(?:\.[0-9]{1,4}){0,3})(\.\*)?[\w.+-]*\s*")
-_COMPARISONS: Mapping[str, Callable[[Version, Version], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
-_PATCHES = range(10)
-"""Patch releases that a minor version is taken to have."""
 
 
 class Requirement(NamedTuple):
@@ -64,7 +61,7 @@ def newest_allowed(folder: str, states: Sequence[str]) -> AllowedState:
         return AllowedState(states[0])
     for name in states:
         for requirement in requirements:
-            if any(_satisfies((*_minor(name), patch), requirement.spec) for patch in _PATCHES):
+            if all(_allows(_minor(name), *clause) for clause in _clauses(requirement.spec)):
                 return AllowedState(name, requirement)
     first = requirements[0]
     wanted = _clauses(first.spec)[0][1]
@@ -97,20 +94,11 @@ def _requirements_in(folder: str, project: str) -> Iterator[Requirement]:
 
 
 def _requirements_of(text: str, file: str) -> Iterator[Requirement]:
-    """The requirements of a file that differ, each at its first place."""
-    known: set[str] = set()
-    for match in _REQUIREMENT.finditer(text):
-        spec = match["spec"].strip()
-        if spec in known or not _clauses(spec):
-            continue
-        start = match.start("name")
+    for match in islice(_REQUIREMENT.finditer(text), MAX_REQUIREMENTS):
+        spec, start = match["spec"].strip(), match.start("name")
         line_start = text.rfind("\n", 0, start) + 1
-        if text.find("#", line_start, start) >= 0:
-            continue
-        known.add(spec)
-        yield Requirement(spec, Span(file, text.count("\n", 0, start) + 1, start - line_start + 1))
-        if len(known) == MAX_REQUIREMENTS:
-            return
+        if _clauses(spec) and "#" not in text[line_start:start]:
+            yield Requirement(spec, Span(file, text.count("\n", 0, start) + 1, start - line_start + 1))
 
 
 def _clauses(spec: str) -> list[tuple[str, Version, bool]]:
@@ -124,20 +112,23 @@ def _clauses(spec: str) -> list[tuple[str, Version, bool]]:
     return clauses
 
 
-def _satisfies(version: Version, spec: str) -> bool:
-    return all(_holds(version, *clause) for clause in _clauses(spec))
-
-
-def _holds(version: Version, operator: str, wanted: Version, is_prefix: bool) -> bool:
-    """True if a version with three parts satisfies a clause (PEP 440; ``^`` as in Poetry)."""
-    whole = (*wanted, 0, 0, 0)[:3]
-    if operator in ("==", "===", "!="):
-        is_equal = version[: len(wanted)] == wanted if is_prefix else version == whole
-        return is_equal != (operator == "!=")
-    if operator in ("~=", "^"):
-        same = 1 if operator == "^" else len(wanted) - 1
-        return version >= whole and version[:same] == wanted[:same]
-    return _COMPARISONS[operator](version, whole)
+def _allows(version: Version, operator: str, wanted: Version, is_prefix: bool) -> bool:
+    """True if a clause allows a release of a minor version, such as 2.4 (PEP 440; ``^`` as in Poetry)."""
+    minor = (*wanted, 0)[:2]
+    match operator:
+        case "==" | "===":
+            return version[: len(wanted)] == wanted[:2] if is_prefix else version == minor
+        case "!=":
+            return not (is_prefix and version[: len(wanted)] == wanted)
+        case "<":
+            return version < minor or (version == minor and any(wanted[2:]))
+        case "<=":
+            return version <= minor
+        case "~=" | "^":
+            same = 1 if operator == "^" else len(wanted) - 1
+            return version >= minor and version[:same] == minor[:same]
+        case _:
+            return version >= minor
 
 
 def _minor(state: str) -> Version:

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from dispatch_cli.files import paths
 from dispatch_cli.files.paths import RevisionError, is_in
@@ -68,10 +68,17 @@ class Source:
         return self.lines[number - 1] if number <= len(self.lines) else ""
 
 
-def place_behind(text: str) -> tuple[int, int]:
-    """The line and the column, both 1-based, of what follows *text* at the start of a file."""
+class Place(NamedTuple):
+    """A line and a column, both 1-based."""
+
+    line: int
+    column: int
+
+
+def place_behind(text: str) -> Place:
+    """The place of what follows *text* at the start of a file."""
     lines = _LINE_BREAK.split(text)
-    return len(lines), len(lines[-1]) + 1
+    return Place(len(lines), len(lines[-1]) + 1)
 
 
 def identity(file: str) -> str:
@@ -107,7 +114,8 @@ def read_bytes(file: str, limit: int | None = None, within: str | None = None) -
     most = MAX_BYTES if limit is None else limit
     try:
         data = _read(file, most)
-        budget = Budget(len(data))
+        size = len(data)
+        budget = Budget(size)
         budget.bytes = min(budget.bytes, most)
         if data.startswith(_GZIP_MAGIC):
             data = _decompress_gzip(data, budget.bytes)
@@ -116,7 +124,7 @@ def read_bytes(file: str, limit: int | None = None, within: str | None = None) -
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
     except OverBudget as error:
         raise SourceError("too-large", error.message, error.hint) from None
-    return data, budget.size
+    return data, size
 
 
 def read_plain(file: str, limit: int, within: str | None = None) -> bytes:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.declarations import tree
-from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.source import Source
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.source import Place, Source
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.budget import OverBudget, weight
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeGuard
 
-from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.source import place_behind
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.source import Place, place_behind
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.budget import CHARACTERS, MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
@@ -101,17 +101,15 @@ def _is_fit(problems: Problems) -> bool:
     text = problems.source.text
     if (match := _UNPRINTABLE.search(text)) is not None:
         message = f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow"
-        problems.add("control-character", message, _place(text, match.start()))
+        problems.add("control-character", message, place_behind(text[: match.start()]))
     elif (match := _NOT_YAML.search(text)) is not None and match[1] is not None:
         message, hint = f"the file contains a merge conflict: {match[1]}", "resolve the conflict and remove its markers"
-        problems.add("merge-conflict", message, _place(text, match.start()), hint)
+        problems.add("merge-conflict", message, place_behind(text[: match.start()]), hint)
     elif match is not None:
-        problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, match.start()))
+        problems.add(
+            "yaml-tag", "YAML tags are not supported, so %TAG is not allowed", place_behind(text[: match.start()])
+        )
     return not problems
-
-
-def _place(text: str, offset: int) -> Place:
-    return Place(*place_behind(text[:offset]))
 
 
 def _without_tabs(text: str) -> str:

@@ -53,10 +53,9 @@ class Budget:
     things: what it may say; *spent* counts that.
     """
 
-    __slots__ = ("bytes", "size", "spent", "things")
+    __slots__ = ("bytes", "spent", "things")
 
     def __init__(self, size: int, left: int = MAX_THINGS) -> None:
-        self.size = size
         self.bytes = min(MAX_BYTES, FREE_BYTES + BYTES_PER_BYTE * size)
         self.things = min(left, FREE_THINGS + THINGS_PER_BYTE * size)
         self.spent = 0
@@ -70,10 +69,8 @@ class Budget:
     def over(self) -> OverBudget:
         """The error for too many things."""
         message = f"the file has more than {self.things} values, counting aliases and lists of keys"
-        if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
-            hint = "decompress it, or write the values of its aliases"
-            return OverBudget(f"{message}: too many for a file of {_size(self.size)}", hint)
-        return OverBudget(f"{message}, or the files together have", "load fewer files at once, or parts of this one")
+        hint = "decompress it, write the values of its aliases, or load fewer files at once"
+        return OverBudget(f"{message}, or the files together have", hint)
 
     def unpacked(self, length: int) -> None:
         """Look at the length after decompression. Errors: OverBudget."""
@@ -81,10 +78,6 @@ class Budget:
             return
         hint = "split it; if it is compressed, and that size is intended, decompress it first"
         raise OverBudget(f"the file is larger than {self.bytes >> 20} MiB", hint)
-
-
-def _size(size: int) -> str:
-    return f"{size / 1024:.1f} KiB" if size >= 1024 else f"{size} bytes"
 
 
 def weight(text: str) -> int:

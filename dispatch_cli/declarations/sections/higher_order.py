@@ -133,7 +133,6 @@ MODE = Record(
     ),
 )
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
-_NAME_OF_AN_IMPL = ("the name of a kernel", "remove the key if it has no implementation")
 _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
@@ -203,13 +202,13 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
     """
     problems = context.problems
     span = problems.span(at)
-    values = read_named(problems, node, HIGHER_ORDER_RULE, _NAME_OF_AN_IMPL[0])
+    values = read_named(problems, node, HIGHER_ORDER_RULE)
     if values is None or _contradicts(values, kind):
         return
     if values.flag(FALLTHROUGH):
         yield HigherOrderImpl(kind, name, FALLTHROUGH, fallthrough=True, span=span)
         return
-    kernel = values.text("kernel", *_NAME_OF_AN_IMPL)
+    kernel = values.text("kernel")
     if kernel is None:
         if "kernel" not in values and FALLTHROUGH in values:
             problems.add("missing-field", "an implementation that does not fall through needs the field 'kernel'", node)

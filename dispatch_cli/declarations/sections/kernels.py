@@ -38,9 +38,6 @@ from dispatch_cli.model.universe import META
 if TYPE_CHECKING:
     from dispatch_cli.model.sources.function_body import FunctionBody
 
-NAME_OF_A_KERNEL = ("the name of a kernel", "remove the key if nothing is registered there, or write fallthrough")
-"""The value expected where a kernel is named, and a hint for what else may have been meant."""
-_NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
 KERNELS = some(A_KERNEL, "kernels")
 FAKES = some(text_or("the name of a Python function", "fake_impl"), "fake implementations")
 
@@ -177,7 +174,7 @@ def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
 
 def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
     """The kernel that *node* declares in *block*; None, noting why, when it declares none."""
-    values = read_named(context.problems, node, KERNEL, NAME_OF_A_KERNEL[0])
+    values = read_named(context.problems, node, KERNEL)
     return None if values is None else described_kernel(context, values, block)
 
 
@@ -186,7 +183,7 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
     problems = context.problems
     if values.keys().isdisjoint(KERNEL.one_of):
         return None
-    name = values.text("kernel", *NAME_OF_A_KERNEL)
+    name = values.text("kernel")
     debug = values.text("debug") or name
     signature = read_signature(problems, values.get("signature"))
     python, boxed, unboxed = values.flag("python") is True, values.flag("boxed") is not False, values.flag("unboxed")
@@ -254,10 +251,10 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
 
 def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None, FunctionBody | None] | None:
     """A fake implementation, its debug text and its function's body; None, noting why, when there is none."""
-    values = read_named(context.problems, node, FAKE_IMPL, _NAME[0])
+    values = read_named(context.problems, node, FAKE_IMPL)
     if values is None:
         return None
-    function, debug, source = values.text("kernel", *_NAME), values.text("debug"), values.text("source")
+    function, debug, source = values.text("kernel"), values.text("debug"), values.text("source")
     missing, body = values.flag("missing"), read_body(values)
     if function is None and not missing:
         if "kernel" not in values and missing is False:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dispatch_cli import universes
 from dispatch_cli.declarations.fields import pairs_of, parts
 from dispatch_cli.declarations.formats.format_types import CATCH_ALL
-from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.source import Place
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.text.glob import is_glob

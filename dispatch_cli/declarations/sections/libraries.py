@@ -27,7 +27,6 @@ from dispatch_cli.declarations.sections.context import FileContext, read_operato
 from dispatch_cli.declarations.sections.kernels import (
     FAKES,
     KERNEL,
-    NAME_OF_A_KERNEL,
     described_kernel,
     entries,
     read_fakes,
@@ -270,7 +269,7 @@ def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bo
 
 def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
     """A kernel and its key; None, noting why, when there is none."""
-    values = read_named(context.problems, node, LIBRARY_KERNEL, NAME_OF_A_KERNEL[0])
+    values = read_named(context.problems, node, LIBRARY_KERNEL)
     if values is None:
         return None
     kernel = described_kernel(context, values, block)

@@ -26,7 +26,6 @@ from dispatch_cli.declarations.sections.context import FileContext, read_operato
 from dispatch_cli.declarations.sections.kernels import (
     FAKES,
     KERNELS,
-    NAME_OF_A_KERNEL,
     entries,
     read_fake_rules,
     read_fakes,
@@ -284,9 +283,9 @@ def _read_python_dispatch(context: FileContext, node: Node | None, name: Operato
     problems = context.problems
     for at, key, value in context.keys.pairs(problems, node):
         if type(value) is not Scalar or not value.text:
-            expect(problems, value, NAME_OF_A_KERNEL[0])
+            expect(problems, value, "the name of a kernel")
             continue
-        kernel = text_of(problems, value, *NAME_OF_A_KERNEL)
+        kernel = text_of(problems, value)
         if kernel is not None and key is not None and name.name:
             context.contents.python_kernels.append(
                 PythonKernel(name, key, kernel, problems.span(at), context.by, False, context.when, context.extracted)

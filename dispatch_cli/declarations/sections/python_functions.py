@@ -144,7 +144,6 @@ WRAPS = Record(
     ),
 )
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
-_NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
 def read_redispatches(context: FileContext, values: Values) -> Redispatch | None:
@@ -160,12 +159,12 @@ def read_redispatches(context: FileContext, values: Values) -> Redispatch | None
         return None
     target = inner.get("to")
     if type(target) is Scalar:
-        is_text = text_of(problems, target, "a dispatch key") is not None
+        is_text = text_of(problems, target) is not None
         key = context.keys.slot(problems, target) if is_text else None
         return None if key is None else Redispatch(RedispatchKind.TO, (key,), problems.span(node))
     names: dict[str, None] = {}
     for item in inner.scalars("exclude", "a dispatch key"):
-        if text_of(problems, item, "a dispatch key") is not None:
+        if text_of(problems, item) is not None:
             names |= dict.fromkeys(context.keys.in_sets(problems, item))
     return Redispatch(RedispatchKind.EXCLUDE, tuple(names), problems.span(node)) if names else None
 
@@ -188,10 +187,10 @@ class PythonFunction(NamedTuple):
 def read_function(context: FileContext, node: Node | None) -> PythonFunction | None:
     """A function; None, noting why, when there is none."""
     problems = context.problems
-    values = None if node is None else read_named(problems, node, PYTHON_FUNCTION, _NAME[0])
+    values = None if node is None else read_named(problems, node, PYTHON_FUNCTION)
     if values is None:
         return None
-    name, place, span = values.text("kernel", *_NAME), values.text("at"), None
+    name, place, span = values.text("kernel"), values.text("at"), None
     if place is not None and (span := parse_place(place)) is not None:
         problems.source_of(span.file)
         place = f"{span.file}:{span.line}"

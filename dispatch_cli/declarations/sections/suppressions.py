@@ -12,9 +12,9 @@ from collections.abc import Sequence as SequenceOf
 
 from dispatch_cli.declarations.fields import expect, items_of, parts, read_records, text_of
 from dispatch_cli.declarations.formats.format_types import TEXT, TEXTS, Field, Record
-from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.sections.context import FileContext
-from dispatch_cli.declarations.source import COMMENT_MARK
+from dispatch_cli.declarations.source import COMMENT_MARK, Place
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model import read_files
 from dispatch_cli.model.declarations import Settle, Step, UnreadStatement

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations.fields import Values, items_of, pairs_of, parts, text_of
 from dispatch_cli.declarations.formats.format_types import FUNCTIONS, MAKERS, TRITON_OP, UNKNOWN
-from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.sections import custom_op_rules as rules
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.sections.kernels import read_fake
 from dispatch_cli.declarations.sections.python_functions import PythonFunction, read_function, read_functions
+from dispatch_cli.declarations.source import Place
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import Block, Define, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
@@ -146,7 +146,7 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     context = operator.context
     problems, name = context.problems, operator.name
     for at, value in pairs_of(node):
-        dtype = text_of(problems, value, "the name of a dtype")
+        dtype = text_of(problems, value)
         if dtype is None or not _is_device(operator, at.text, problems.inside(at, 0)):
             continue
         key, span = f"Autocast{operator.universe.devices[at.text]}", problems.span(at)
