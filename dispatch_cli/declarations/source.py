@@ -90,45 +90,29 @@ def identity(file: str) -> str:
 
 
 def read(file: str, within: str | None = None, left: int = MAX_THINGS) -> Source:
-    """Read *file* as text, or standard input when it is ``-``.
+    """Read *file* as text, or standard input when it is ``-``; gzip is recognised by its first bytes.
 
-    within: as for `read_bytes`. left: as for `Budget`. Errors: SourceError.
-    """
-    data, size = read_bytes(file, None, within)
-    source = Source(file, _decode(data), Budget(size, left))
-    read_files.keep_lines(file, len(source.text), lambda: source.lines)
-    try:
-        source.budget.spend(source.text.count("\n"))
-    except OverBudget as error:
-        raise SourceError("too-large", error.message, error.hint) from None
-    return source
-
-
-def read_bytes(file: str, limit: int | None = None, within: str | None = None) -> tuple[bytes, int]:
-    """Read *file*, or standard input when it is ``-``; and how many bytes it had before it was decompressed.
-
-    gzip is recognised by its first bytes. limit: the bytes that it may have; None for those that its budget
-    allows. within: the folder that it has to be in, links resolved; None for any. Errors: SourceError.
+    within: the folder that it has to be in, links resolved; None for any. left: as for `Budget`. Errors: SourceError.
     """
     check_inside(file, within)
-    most = MAX_BYTES if limit is None else limit
+    data = _read(file, MAX_BYTES)
+    budget = Budget(len(data), left)
     try:
-        data = _read(file, most)
-        size = len(data)
-        budget = Budget(size)
-        budget.bytes = min(budget.bytes, most)
         if data.startswith(_GZIP_MAGIC):
             data = _decompress_gzip(data, budget.bytes)
         budget.unpacked(len(data))
+        source = Source(file, _decode(data), budget)
+        budget.spend(source.text.count("\n"))
     except (EOFError, zlib.error) as error:
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
     except OverBudget as error:
         raise SourceError("too-large", error.message, error.hint) from None
-    return data, size
+    read_files.keep_lines(file, len(source.text), lambda: source.lines)
+    return source
 
 
 def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
-    """Read *file* as it is, at most *limit* bytes. within: as for `read_bytes`. Errors: SourceError."""
+    """Read *file* as it is, at most *limit* bytes. within: as for `read`. Errors: SourceError."""
     check_inside(file, within)
     data = _read(file, limit)
     if len(data) > limit:
@@ -140,7 +124,7 @@ def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
 def lines_inside(within: str | None, file: str) -> list[str]:
     """The lines of a source file that a place in a declaration file names; none where it cannot be read.
 
-    within: as for `read_bytes`.
+    within: as for `read`.
     """
     if file == STDIN:
         return []
@@ -156,10 +140,10 @@ def read_start(file: str, count: int) -> bytes:
 
 
 def read_json(file: str, within: str | None = None) -> Any:
-    """Read *file* as JSON. within: as for `read_bytes`. Errors: SourceError; ValueError where it is not JSON."""
-    data, size = read_bytes(file, None, within)
+    """Read *file* as JSON. within: as for `read`. Errors: SourceError; ValueError where it is not JSON."""
+    data = read_plain(file, MAX_BYTES, within)
     try:
-        return parse_json(data, Budget(size))
+        return parse_json(data, Budget(len(data)))
     except OverBudget as error:
         raise SourceError("too-large", error.message, error.hint) from None
 
@@ -199,7 +183,7 @@ def check_inside(file: str, folder: str | None) -> None:
 
 
 def check(file: str, within: str | None = None) -> None:
-    """Look whether *file* can be a file to read, without opening it. within: as for `read_bytes`.
+    """Look whether *file* can be a file to read, without opening it. within: as for `read`.
 
     Errors: SourceError.
     """

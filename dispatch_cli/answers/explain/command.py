@@ -124,10 +124,10 @@ def _pasted(file: str, allow_outside: bool) -> PastedText:
     from dispatch_cli.answers.errors.answer import read
     from dispatch_cli.answers.errors.read import MAX_CHARACTERS, lines_of_table
     from dispatch_cli.declarations.project import within
-    from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
+    from dispatch_cli.declarations.source import SourceError, decoded, read_plain
 
     try:
-        text = decoded(read_bytes(file, MAX_CHARACTERS, within(file, allow_outside))[0])
+        text = decoded(read_plain(file, MAX_CHARACTERS, within(file, allow_outside)))
     except SourceError as error:
         hint = f". {error.hint}" if error.code == "outside-project" else ""
         if error.code == "too-large":
