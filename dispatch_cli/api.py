@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants import Variant, Variants
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.declarations import Declarations, NameNote
+    from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.sources.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
@@ -53,12 +53,9 @@ def load_state(
     """
     alone = not paths and not guards and universe is None and privateuse1 is None and not when
     known = _recorded(bases)
-    notes: tuple[NameNote, ...] = ()
+    notes: tuple[str, ...] = ()
     if known is not None and known.is_base:
-        from dispatch_cli.model.declarations import NameNote
-
-        text = f"the registrations of its program are not in {bases[0]}: those of {known.base} stand for them"
-        notes = (NameNote(text, None),)
+        notes = (f"the registrations of its program are not in {bases[0]}: those of {known.base} stand for them",)
         bases, known = (known.base,), None
     if known is not None and alone:
         return known.state
@@ -90,7 +87,7 @@ def load_state(
         )
     except InputError as error:
         raise InputError(_with_refusals(error, known)) from None
-    declarations = declarations._replace(notes=(*notes, *declarations.notes))
+    declarations = declarations._replace(notes=notes)
     state = _run_over(declarations, when, known)
     state.over_assumed = not bases and assumed_base is not None and declarations.bases == (assumed_base,)
     return state

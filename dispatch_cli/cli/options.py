@@ -87,11 +87,9 @@ def embedded_name(argument: str) -> str | None:
     return argument if is_recording(argument) else None
 
 
-def say_name_notes(state: State) -> None:
-    """Say which names in files mean other ones, and where they are."""
+def say_notes(state: State) -> None:
     for note in state.declarations.notes:
-        place = "" if note.span is None else f"{note.span.file}:{note.span.line}:{note.span.column}: "
-        say_note(f"{place}{note.message}")
+        say_note(note)
 
 
 def say_note(text: str) -> None:
@@ -285,8 +283,8 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
             state.elsewhere = state_with
             state.over_assumed = assumed.setting is None
         # what options name is resolved, and noted, as they are read; of a recording there can be more to say
-        if source.files or any(not base.startswith("torch-") for base in source.bases):
-            say_name_notes(state)
+        if any(not base.startswith("torch-") for base in source.bases):
+            say_notes(state)
     except InputError as error:
         error = at_setting(error, backend)
         raise InputError(tuple(map(_on_standard_input, error.problems))) from None

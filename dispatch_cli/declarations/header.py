@@ -15,7 +15,7 @@ from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.files import paths
-from dispatch_cli.model.declarations import NameNote, Registrant
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import quoted
@@ -40,8 +40,7 @@ class Header:
 
     universe: that it asks for; None where it cannot be had, which is noted. universe_at: where; None where it asks for
     none. by: who registered what the file holds. sections: the fields whose values can be read, in the order they are
-    written. privateuse1: the name that it gives to the backend there. extracted: ``extract`` wrote it. notes: on names
-    of states and universes that mean others.
+    written. privateuse1: the name that it gives to the backend there. extracted: ``extract`` wrote it.
     """
 
     universe: Universe | None = None
@@ -51,7 +50,6 @@ class Header:
     sections: tuple[tuple[str, Node], ...] = ()
     privateuse1: Scalar | None = None
     extracted: bool = False
-    notes: tuple[NameNote, ...] = ()
 
     @property
     def is_snapshot(self) -> bool:
@@ -74,24 +72,14 @@ def read_header(problems: Problems, root: Node) -> Header:
     by = Registrant.USER
     if values.flag("snapshot"):
         by = Registrant.PYTORCH if values.flag("pytorch") else Registrant.UNKNOWN
-    notes: list[NameNote] = []
-    extends = _extensions(problems, values.get("extends"), notes)
-    universe = _universe(values, notes)
-    universe_at = values.get("universe")
-    extracted = values.flag("extracted") is True
+    extends = _extensions(problems, values.get("extends"))
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
-    return Header(universe, universe_at, by, extends, sections, named, extracted, tuple(notes))
+    extracted = values.flag("extracted") is True
+    return Header(_universe(values), values.get("universe"), by, extends, sections, named, extracted)
 
 
-def _resolved(problems: Problems, text: str, node: Node, notes: list[NameNote]) -> str:
-    resolved = bases.resolve(text)
-    if resolved.note is not None:
-        notes.append(NameNote(resolved.note, problems.span(node)))
-    return resolved.name
-
-
-def _universe(values: Values, notes: list[NameNote]) -> Universe | None:
+def _universe(values: Values) -> Universe | None:
     problems, node = values.problems, values.get("universe")
     if type(node) is Mapping:
         from dispatch_cli.declarations.universe_file import read_universe
@@ -100,7 +88,7 @@ def _universe(values: Values, notes: list[NameNote]) -> Universe | None:
     text = word_of(problems, node)
     if text is None or node is None:
         return None
-    text = _resolved(problems, text, node, notes)
+    text = bases.resolve(text).name
     if text in universes.names():
         return universes.load(text)
     embedded = ", ".join(universes.names())
@@ -109,13 +97,13 @@ def _universe(values: Values, notes: list[NameNote]) -> Universe | None:
     return None
 
 
-def _extensions(problems: Problems, node: Node | None, notes: list[NameNote]) -> tuple[Extension, ...]:
+def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
     extensions: list[Extension] = []
     for item in scalars(problems, node, "the name of an embedded state or the path of a file"):
         text = word_of(problems, item)
         if text is None:
             continue
-        text = _resolved(problems, text, item, notes)
+        text = bases.resolve(text).name
         if _is_path(text):
             extensions.append(Extension(_beside(problems, text), False, item))
         elif text in bases.names() or text in bases.overlay_names():

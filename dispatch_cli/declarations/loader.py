@@ -30,7 +30,6 @@ from dispatch_cli.model.declarations import (
     Fallback,
     Implement,
     LibraryKind,
-    NameNote,
     OpenBlock,
     RefusedDeclaration,
     Registrant,
@@ -119,8 +118,7 @@ class _Loader:
         self._backend = privateuse1
         self._given = universe if isinstance(universe, Universe) else None
         self._universe_file: str | None = None
-        self._notes: list[NameNote] = []
-        self._wanted = universe.name if isinstance(universe, Universe) else self._resolved(universe)
+        self._wanted = universe.name if isinstance(universe, Universe) else universe
         self._allow_outside = allow_outside
         self._assumed: str | None = None
         self._problems: list[Problem] = []
@@ -129,20 +127,12 @@ class _Loader:
         self._files: dict[str, FileContext] = {}
         self._history: list[FileContext] = []
         self._open: list[FileContext] = []
-        for base in filter(None, map(self._resolved, bases)):
+        for base in (states.resolve(name).name for name in bases):
             if base in states.names() or base in states.overlay_names():
                 self._bases.setdefault(base, ())
             else:
                 message = f"there is no embedded state {quoted(base)}"
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
-
-    def _resolved(self, name: str | None) -> str | None:
-        if name is None:
-            return None
-        resolved = states.resolve(name)
-        if resolved.note is not None:
-            self._notes.append(NameNote(resolved.note, None))
-        return resolved.name
 
     def add(self, name: str, only_guards: bool = False) -> None:
         """Read a file that the user named, and what it extends."""
@@ -254,7 +244,6 @@ class _Loader:
                 *(Inherited(base, True, through) for base, through in self._bases.items() if through),
                 *(Inherited(file.name, False, file.through) for file in files if file.inherited),
             ),
-            notes=(*self._notes, *(note for file in self._history for note in file.header.notes)),
             **beside,
         )
 

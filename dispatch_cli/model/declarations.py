@@ -243,13 +243,6 @@ class CapturedRegistration(NamedTuple):
     python: bool = False
 
 
-class NameNote(NamedTuple):
-    """Note for the user about a name that means another one. span: where it is; None for a name of the caller."""
-
-    message: str
-    span: Span | None
-
-
 class OwnChange(NamedTuple):
     """A registration that a section ``changes`` leaves out or moves.
 
@@ -287,7 +280,7 @@ class Declarations(NamedTuple):
     files: every file read, in order of reading.
     functions: that register something of the steps when they are called. undecided, unread: what sources register
     beside that, as far as it was found. refused: what PyTorch refuses of what sources say.
-    notes: on names that mean others. without: what the captured state has registered, and is to be left out, as if it
+    notes: for the user. without: what the captured state has registered, and is to be left out, as if it
     had never been registered. changes: how the files change what was registered; None where they do not.
     """
 
@@ -309,7 +302,7 @@ class Declarations(NamedTuple):
     undecided: tuple[Undecided, ...] = ()
     unread: tuple[UnreadStatement, ...] = ()
     refused: tuple[RefusedDeclaration, ...] = ()
-    notes: tuple[NameNote, ...] = ()
+    notes: tuple[str, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()
     universe_file: str | None = None
     changes: OwnChanges | None = None

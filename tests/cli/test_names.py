@@ -139,10 +139,7 @@ def test_a_patch_version_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     Path("a.yaml").write_text(text.format("torch-2.9", "torch-2.9"), encoding="utf-8")
     expected = call("table", "a.yaml")
     Path("a.yaml").write_text(text.format(PATCH, PATCH), encoding="utf-8")
-    note = PATCH_NOTE.removeprefix("note: ")
-    notes = f"note: a.yaml:2:11: {note}note: a.yaml:3:11: {note}"
-    assert sorted(call("table", "a.yaml").err.splitlines()) == notes.splitlines()
-    assert (call("table", "a.yaml").out, expected.err) == (expected.out, "")
+    assert call("table", "a.yaml") == expected
 
 
 # Globs over operators and keys.

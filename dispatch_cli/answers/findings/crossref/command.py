@@ -32,7 +32,7 @@ from dispatch_cli.cli.options import (
     filter_option,
     matching_names,
     resolved_name,
-    say_name_notes,
+    say_notes,
 )
 from dispatch_cli.cli.output import FOR_CI, Output, output_options, say_written, show
 from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, with_documents
@@ -241,7 +241,7 @@ def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_o
     from dispatch_cli.model.problem import InputError, Problem
 
     state = load_state(files, allow_outside=allow_outside)
-    say_name_notes(state)
+    say_notes(state)
     if needs_answers:
         first = files[0]
         name = first if isinstance(first, str) else first.name
