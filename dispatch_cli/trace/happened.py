@@ -124,17 +124,18 @@ class Happened:
         self, signature: int, inside: int, ran: Sequence[Ran], ended: CallEnd
     ) -> tuple[Explained, Difference | None]:
         """Explanation of such calls. inside: the signature of a call of the operator right inside; `NONE` without."""
-        explained = self._explainer.of_signature(signature)
-        returned = ended is CallEnd.RETURNED
-        made_by = None if inside == NONE else self._calls_again_at(explained, inside)
-        is_wrong = returned and made_by is None and _misses_a_kernel(explained)
-        differs = difference(explained, ran, inside != NONE)
-        if is_wrong and differs is None and (ran or explained.hops[-2].why is not Why.CONVENTION):
-            differs = Difference(sum(map(is_seen, explained.hops)), None, slot_of(explained.hops[-1]))
+        predicted, returned = self._explainer.of_signature(signature), ended is CallEnd.RETURNED
+        if predicted.call is None:
+            return predicted._replace(ended=ended), None
+        made_by = None if inside == NONE else self._calls_again_at(predicted, inside)
+        misses = returned and made_by is None and _misses_a_kernel(predicted)
+        differs = difference(predicted, ran, inside != NONE)
+        if misses and differs is None and (ran or predicted.hops[-2].why is not Why.CONVENTION):
+            differs = Difference(sum(map(is_seen, predicted.hops)), None, slot_of(predicted.hops[-1]))
         if made_by is not None and (differs is not None or not ran):
-            observed = self._with_call_inside(explained, made_by, inside)
+            observed = self._with_call_inside(predicted, made_by, inside)
         else:
-            observed = self._observed(explained, ran, is_wrong, differs)
+            observed = self._observed(predicted, ran, misses, differs)
         return observed if returned else self._stopped(observed, ran, ended, inside != NONE), differs
 
     def _calls_again_at(self, explained: Explained, inside: int) -> int | None:
@@ -151,18 +152,20 @@ class Happened:
         return None
 
     def _observed(
-        self, explained: Explained, ran: Sequence[Ran], is_wrong: bool, differs: Difference | None
+        self, predicted: Explained, ran: Sequence[Ran], misses: bool, differs: Difference | None
     ) -> Explained:
-        """Kernels of such a call where it returns. is_wrong: it does not go on to the kernel that is missing."""
-        if explained.call is None or not (ran or is_wrong):
-            return explained
+        """Kernels of such a call where it returns. misses: it does not go on to the kernel that is missing."""
+        hops, places = predicted.hops, [at for at, hop in enumerate(predicted.hops) if is_seen(hop)]
         if differs is not None:
-            return self._of_kernels(explained, self._position(explained, differs.at), ran[differs.at :])
-        if not ran:
-            return self._of_kernels(explained, len(explained.hops) - 1, ())
-        if ran[-1].raised and len(ran) < sum(map(is_seen, explained.own_hops)):  # and what called it caught that
-            return self._of_kernels(explained, self._position(explained, len(ran)), ())
-        return explained._replace(seen=len(explained.own_hops))
+            first = differs.at
+        elif not ran and misses:
+            first = len(places)
+        elif ran and ran[-1].raised and len(ran) < sum(map(is_seen, predicted.own_hops)):  # what called it caught that
+            first = len(ran)
+        else:
+            return predicted._replace(seen=len(predicted.own_hops)) if ran else predicted
+        end = len(hops) - (not has_kernel(hops[-1]))
+        return self._of_kernels(predicted, places[first] if first < len(places) else end, ran[first:])
 
     @staticmethod
     def _stopped(explained: Explained, ran: Sequence[Ran], ended: CallEnd, is_inside: bool) -> Explained:
@@ -170,10 +173,8 @@ class Happened:
 
         explained: those that would run if it returned. is_inside: a kernel made the call again.
         """
-        explained = explained._replace(ended=ended)
-        if explained.call is None or explained.end is None:
-            return explained
-        hops, end = explained.hops, explained.end
+        assert explained.call is not None, "the caller has looked"
+        hops, end = explained.hops, explained.call.end
         raises_as_predicted = end.error is not None and ended is CallEnd.RAISED and not ran
         known = len(hops) if raises_as_predicted else _known(hops, ran)
         last = hops[known - 1]
@@ -185,14 +186,7 @@ class Happened:
         elif known < len(hops) or end.error is None:
             end = End(EndKind.ERROR, end.handler if known == len(hops) else None, raised_by_kernel())
         call = explained.call._replace(hops=(*hops[: known - 1], last), end=end)
-        return explained._replace(call=call, seen=min(explained.seen, known))
-
-    @staticmethod
-    def _position(explained: Explained, kernel: int) -> int:
-        """Position of a kernel among the hops: some are no kernels of the dispatcher."""
-        places = [at for at, hop in enumerate(explained.hops) if is_seen(hop)]
-        end = len(explained.hops) - (explained.hops[-1].live.kernel is None and explained.hops[-1].python is None)
-        return places[kernel] if kernel < len(places) else end
+        return explained._replace(call=call, seen=min(explained.seen, known), ended=ended)
 
     def _with_call_inside(self, explained: Explained, at: int, inside: int) -> Explained:
         """A call whose kernel *at* calls the operator again, and what happens then. inside: the signature of that."""
