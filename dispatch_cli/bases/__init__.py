@@ -124,7 +124,18 @@ class Records:
     A record is a list: schema, debug text, alias analysis, tags, kernels (oldest first), Python kernels, what
     FakeTensorMode asks for. A kernel is one, too: key, debug text, signature, flags (``b`` boxed, ``u`` unboxed, ``f``
     fallthrough), whether it is a Python function, how it goes on, and what it is made of.
+
+    name: such as ``torch-2.15``. parts: the names of the embedded states and overlays that make it up. incomplete: the
+    keys at which it may lack kernels.
     """
+
+    name: str
+    parts: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+
+    def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (of several parts, each has its own)
+        """The name of the state or overlay that has an operator's kernel at a key."""
+        return self.name
 
     def record(self, name: str) -> list[Any]:
         """One operator. Errors: KeyError when the state has none of that name."""
@@ -180,10 +191,8 @@ class Base(Records):
 
     Source of the data: a live PyTorch, by ``capture``.
 
-    incomplete: the keys at which it may lack kernels: none.
+    names: those of all operators, sorted.
     """
-
-    incomplete: tuple[str, ...] = ()
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -193,6 +202,9 @@ class Base(Records):
             length = int.from_bytes(file.read(4), "big")
             self._head: dict[str, Any] = json.loads(zlib.decompress(file.read(length)))
             self._start = file.tell()
+        self.name = self._head["name"]
+        self.names: Sequence[str] = self._head["names"]
+        self.parts = (self.name,)
         self._records: dict[str, list[Any]] = {}
 
     @property
@@ -205,27 +217,6 @@ class Base(Records):
         """Description of the state."""
         fields = ("name", "universe", "torch", "git", "build", "operators", "kernels", "higher_order_operators")
         return Description(**{field: self._head[field] for field in fields}, bytes=os.path.getsize(self._path))
-
-    @property
-    def name(self) -> str:
-        """Name of the state, such as ``torch-2.15``."""
-        name: str = self._head["name"]
-        return name
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the embedded states and overlays that make it up: its own."""
-        return (self.name,)
-
-    def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
-        """The name of the state or overlay that has an operator's kernel at a key."""
-        return self.name
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of all operators, sorted."""
-        names: list[str] = self._head["names"]
-        return names
 
     def record(self, name: str) -> list[Any]:
         """One operator as the file has it. Errors: KeyError when the state has none of that name."""
@@ -262,7 +253,7 @@ class Base(Records):
 
     def _read_block(self, number: int) -> dict[str, Any]:
         first = number * self._head["block_size"]
-        texts = self._head["names"][first : first + self._head["block_size"]]
+        texts = self.names[first : first + self._head["block_size"]]
         return dict(zip(texts, self._read(self._head["offsets"][number]), strict=True))
 
     def _read(self, place: list[int]) -> Any:

@@ -23,7 +23,6 @@ from dispatch_cli.bases import KERNELS
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-    from dispatch_cli.model.universe import Universe
 
 MAGIC = b"dispatch-cli overlay 1\n"
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 (pathlib takes longer to import)
@@ -47,7 +46,7 @@ class OverlayDescription(NamedTuple):
 
 
 class Overlay:
-    """An overlay, read as a whole: it is small."""
+    """An overlay, read as a whole: it is small. name: such as ``torch-2.15-mps``. over: the state it belongs to."""
 
     def __init__(self, path: str) -> None:
         with open(path, "rb") as file:  # noqa: PTH123
@@ -59,6 +58,7 @@ class Overlay:
         for key, kernels in head["kernels"].items():
             for operator, kernel in kernels.items():
                 self._kernels.setdefault(operator, {})[key] = kernel
+        self.name, self.over = head["name"], head["over"]
         self.description = OverlayDescription(
             **{field: head[field] for field in ("name", "over", "backend", "torch")},
             incomplete=self.incomplete,
@@ -67,40 +67,20 @@ class Overlay:
             bytes=len(data),
         )
 
-    @property
-    def name(self) -> str:
-        """Name of the overlay, such as ``torch-2.15-mps``."""
-        return self.description.name
-
-    @property
-    def over(self) -> str:
-        """The embedded state that it belongs to."""
-        return self.description.over
-
     def kernels(self, operator: str) -> dict[str, str]:
         """The names of the kernels that it has of an operator, by key."""
         return self._kernels.get(operator, {})
 
 
 class OverlaidBase(bases.Records):
-    """An embedded state with overlays over it. It has the operators of the state."""
+    """An embedded state with overlays over it. It has the operators of the state, its name and its key layout."""
 
     def __init__(self, base: Base, overlays: tuple[Overlay, ...]) -> None:
         self._base = base
         self._overlays = overlays
-        self.names = base.names
+        self.name, self.names, self.universe = base.name, base.names, base.universe
         self.incomplete = tuple(dict.fromkeys(key for overlay in overlays for key in overlay.incomplete))
         self.parts = (base.name, *(overlay.name for overlay in overlays))
-
-    @property
-    def universe(self) -> Universe:
-        """The key layout of the build."""
-        return self._base.universe
-
-    @property
-    def name(self) -> str:
-        """Name of the state below."""
-        return self._base.name
 
     def part_of(self, operator: str, key: str) -> str:
         """The name of the state or overlay that has the operator's kernel at a key."""

@@ -36,9 +36,7 @@ class RecordedState(bases.Records):
     data: what `dispatch_cli.capture.probe` writes, checked.
     """
 
-    incomplete: tuple[str, ...] = ()
     name = PROGRAM
-    parts: tuple[str, ...] = ()
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -58,10 +56,6 @@ class RecordedState(bases.Records):
             )
             for operator in self._data["higher_order_operators"]
         )
-
-    def part_of(self, operator: str, key: str) -> str:  # noqa: ARG002 (all is of one part)
-        """The name of the state."""
-        return self.name
 
     def record(self, name: str) -> list[Any]:
         """The record of one operator. Errors: KeyError when there is none of that name."""
