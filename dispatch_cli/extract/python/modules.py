@@ -31,8 +31,6 @@ _BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
 MAX_DOTS = 1_000
 """Dots of a line with an import."""
 _IMPORTING = re.compile(r"\b(?:from|import)\b")
-MAX_LEVELS = 200
-"""Dots of a relative import."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
@@ -61,7 +59,8 @@ def parse_python(text: str) -> ast.Module:
         text = _TABLE.sub(lambda table: "\n" * table[0].count("\n"), text)
     if tokens_of(text) > MAX_TOKENS:
         raise UnreadablePython("the file has too many expressions", bound=True)
-    if text.count(".") > MAX_DOTS and _has_long_name(text):
+    lines = re.sub(r"\\\r?\n", " ", text).split("\n")
+    if any(line.count(".") > MAX_DOTS and _IMPORTING.search(line) for line in lines):  # Python joins them anew for each
         raise UnreadablePython(f"a name in an import has more than {MAX_DOTS} parts", bound=True)
     try:
         with warnings.catch_warnings():
@@ -73,12 +72,6 @@ def parse_python(text: str) -> ast.Module:
         raise UnreadablePython("its statements or expressions are nested too deeply", bound=True) from None
     except ValueError as error:
         raise UnreadablePython(f"it is not valid Python: {error}") from None
-
-
-def _has_long_name(text: str) -> bool:
-    """True if an import may name a module of very many parts: Python joins them anew for each."""
-    lines = re.sub(r"\\\r?\n", " ", text).split("\n")
-    return any(line.count(".") > MAX_DOTS and _IMPORTING.search(line) is not None for line in lines)
 
 
 def tokens_of(text: str) -> int:
@@ -190,7 +183,7 @@ class ModuleIndex:
     def relative(self, file: str, level: int, name: str) -> str | None:
         """The file of ``from ..name import``; None where it is not in the sources."""
         folder = PurePath(inside(file)).parent
-        for _ in range(min(level, MAX_LEVELS) - 1):
+        for _ in range(level - 1):
             folder = folder.parent
         return self._in_folder(folder, name.split(".") if name else [])
 

@@ -31,7 +31,7 @@ from dispatch_cli.model.sources.extracted import Unknown
 
 FUNCTIONS = frozenset(
     (
-        *("Library", "_impl", "_scoped_library", "custom_op", "define", "impl", "impl_abstract", "register_autocast"),
+        *("Library", "_impl", "custom_op", "define", "impl", "impl_abstract", "register_autocast"),
         *("register_autograd", "register_fake", "register_kernel", "register_vmap", "triton_op"),
     )
 )

@@ -208,7 +208,7 @@ class PythonReader:
             went = True
             if code.name in run.called_in_excluded:
                 run.entered.add(id(code))
-                run.dead(code.body, file)
+                run.dead(code.body)
             else:
                 self._assumed_call(function, code, file)
         return went

@@ -269,10 +269,7 @@ class PythonRun:
     def at(self, file: str, node: ast.AST) -> Span:
         """The place of a registration, and mark its lines as read."""
         self.account(file, node)
-        where, outer = self.place(file, node)
-        self.spend(((getattr(outer, "end_lineno", 0) or 0) - getattr(outer, "lineno", 0)) // 4)
-        self.account(where, outer)
-        return self.span(where, outer)
+        return self.span(*self.place(file, node))
 
     def account(self, file: str, node: ast.AST) -> None:
         """The lines of a call are understood, or said."""
@@ -286,16 +283,14 @@ class PythonRun:
         self.work.spend(len(self.now.when) // 4)
         return tuple(dict.fromkeys((*given, *self.now.when)))[:MAX_CONDITIONS]
 
-    def dead(self, body: Sequence[ast.AST], file: str) -> None:
+    def dead(self, body: Sequence[ast.AST]) -> None:
         """Statements that are never reached: what they register is understood."""
         for statement in body:
-            if id(statement) in self.excluded:
-                continue
-            self.excluded.add(id(statement))
-            for node in every_node(statement):
-                if isinstance(node, ast.Call):
-                    self.account(file, node)
-                    self.called_in_excluded.add(called_name(node))
+            if id(statement) not in self.excluded:
+                self.excluded.add(id(statement))
+                calls = [node for node in every_node(statement) if isinstance(node, ast.Call)]
+                self.seen_calls.update(map(id, calls))
+                self.called_in_excluded.update(map(called_name, calls))
 
     def is_defined(self, operator: str) -> bool:
         """True if a definition that was found holds whenever the statement that is being read does."""

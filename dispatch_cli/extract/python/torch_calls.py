@@ -69,7 +69,6 @@ class TorchCalls:
         self._evaluate = evaluate
         self._acts: dict[str, Callable[[Call], Value]] = {
             "Library": self._library,
-            "_scoped_library": self._scoped,
             "define": self._define_function,
             "impl": self._impl_function,
             "_impl": self._impl_function,
@@ -89,7 +88,6 @@ class TorchCalls:
         if what in self._acts:
             return self._function(what, call)
         if what is not None:
-            self._run.account(call.file, call.node)
             return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
         if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
             return ":".join(map(str, call.given))  # as it prints itself
@@ -128,7 +126,6 @@ class TorchCalls:
             return self._py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
             return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
-        self._run.account(call.file, call.node)
         return Opaque(call.node)
 
     def removed_python_kernel(self, kernels: str, key: Value, node: ast.AST) -> None:
@@ -160,7 +157,6 @@ class TorchCalls:
         """``infer_schema(prototype_function, mutates_args, op_name)``."""
         arguments = call.arguments("prototype_function mutates_args op_name")
         tags = names.tags_of(arguments.get("tags"))
-        self._run.account(call.file, call.node)
         name = arguments.get("op_name")
         schema = self._schema_of(arguments.get("prototype_function"), arguments.get("mutates_args", ()), tags)
         if isinstance(schema, NamedSchema):
@@ -184,13 +180,11 @@ class TorchCalls:
         devices = names.devices_of(types)
         if devices is not None and any(isinstance(device, Unknown) for device in devices):
             self._run.not_known(call, f"its device types are `{names.shown(types, call.node)}`")
-        at, when = self._run.where(call)
         operator = CustomOperator(
             name,
             f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None,
             function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function",
-            at,
-            when,
+            *self._run.where(call),
             device_types=None if devices is None else tuple(device for device in devices if isinstance(device, str)),
             mutates_args=names.mutates_of(mutates),
             tags=tags,
@@ -226,21 +220,18 @@ class TorchCalls:
             return self._run.not_known(call, "the kind of the library is not known")
         key = names.key_of(arguments.get("dispatch_key", ""))
         namespace = names.text_of(arguments.get("ns"), call.node)
-        _, when = self._run.where(call)
-        block = ExtractedBlock(kind, namespace, key, self._run.span(call.file, call.node), when, python=True)
+        at, when = self._run.span(call.file, call.node), self._run.conditions(call.file)
+        block = ExtractedBlock(kind, namespace, key, at, when, python=True)
         self._run.found(block, call)
         return LibraryValue(block)
 
     def _implicit(self, namespace: str | Unknown, call: Call) -> LibraryValue:
         """The library that a function makes where none is given."""
-        at, when = self._run.where(call)
-        block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, at, when, python=True, implicit=True)
+        block = ExtractedBlock(
+            LibraryKind.FRAGMENT, namespace, None, *self._run.where(call), python=True, implicit=True
+        )
         self._run.found(block, call)
         return LibraryValue(block)
-
-    def _scoped(self, call: Call) -> Value:
-        """A library that is destroyed where its ``with`` statement ends, and everything it registered with it."""
-        return self._run.not_known(call, "what it registers ends with the `with` statement")
 
     def _library_of(self, operator: str | Unknown, lib: Value, call: Call) -> LibraryValue:
         """The library that is given, or that of an operator's namespace."""
@@ -281,13 +272,11 @@ class TorchCalls:
             name, why, refused = names.qualified(lib.block.namespace, schema.name), schema.why, schema.refused
         else:
             name = Unknown(names.shown(schema, call.node))
-        at, when = self._run.where(call)
         definition = ExtractedDefinition(
             lib.block,
             name,
             text,
-            at,
-            when,
+            *self._run.where(call),
             tags=names.tags_of(arguments.get("tags")),
             alias_analysis=alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
             why_unknown=why or (None if text else f"the schema is `{names.shown(schema, call.node)}`"),
@@ -330,14 +319,12 @@ class TorchCalls:
     ) -> None:
         """A kernel, found. with_keyset: it is passed the key set, or may be, before the operator's arguments."""
         falls = names.is_fallthrough(function)
-        at, when = self._run.where(call)
         kernel = ExtractedKernel(
             lib.block,
             operator,
             key or "CompositeImplicitAutograd",
             "fallthrough" if falls else function_name(function),
-            at,
-            when,
+            *self._run.where(call),
             fallthrough=falls,
             python=True,
             body=None if with_keyset else body_of(function, self._run),
@@ -365,8 +352,8 @@ class TorchCalls:
         function = arguments.get("fn")
         falls = names.is_fallthrough(function)
         shown = "fallthrough" if falls else function_name(function)
-        at, when = self._run.where(call)
-        self._run.found(ExtractedFallback(lib.block, key, shown, at, when, fallthrough=falls, python=True), call)
+        where = self._run.where(call)
+        self._run.found(ExtractedFallback(lib.block, key, shown, *where, fallthrough=falls, python=True), call)
 
     def _of_library(self, bound: Bound, call: Call) -> Value:
         """Call a method of a library."""
@@ -382,19 +369,14 @@ class TorchCalls:
                 return function
             case "define and impl" if call.given:  # the decorator `torch.library.define`
                 *given, function = call.given
-                name = self._define(lib, call.of(*given, **call.keywords))
-                self._impl(lib, call.of(name, function))
+                self._impl(lib, call.of(self._define(lib, call.of(*given, **call.keywords)), function))
                 return function
             case "_register_fake":
                 self._fake(lib, call)
-            case "_impl_with_aoti_compile":
-                self._run.not_known(call, "its kernels are compiled")
             case "fallback":
                 self._fallback(lib, call)
-            case "_destroy":
-                self._run.not_known(call, "it removes what the library has registered")
-            case _:
-                self._run.account(call.file, call.node)
+            case "_destroy" | "_impl_with_aoti_compile":
+                self._run.not_known(call, f"what `{bound.name}` does to the library is not followed")
         return None
 
     # functions for operators
@@ -411,13 +393,11 @@ class TorchCalls:
         """A Python function for an operator, found."""
         override = call.keywords.get("allow_override")
         setup = call.keywords.get("setup_context")
-        at, when = self._run.where(call)
         operator_function = OperatorFunction(
             role,
             operator,
             function_name(function),
-            at,
-            when,
+            *self._run.where(call),
             devices,
             setup_context=None if setup is None else function_name(setup),
             dtype=dtype,
@@ -449,7 +429,6 @@ class TorchCalls:
         """
         arguments = call.arguments("op effect")
         operator = names.operator_of(arguments.get("op"), call.node)
-        self._run.account(call.file, call.node)
         operators = [operator] if isinstance(operator, str) else []
         if not operators and isinstance(arguments.get("op"), Opaque):
             passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))

@@ -193,8 +193,6 @@ class Evaluator:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 first = self.value(node.generators[0].iter, scope)
                 return self.run.each(first, lambda chosen: self._comprehended(node, chosen, scope), node)
-            case ast.Yield() | ast.YieldFrom():  # what calls the function goes through results
-                scope.returns.append(ValueOption((), Opaque(node)))
             case ast.NamedExpr():
                 value = self.value(node.value, scope)
                 self.assign(node.target, value, scope)
@@ -290,33 +288,26 @@ class Evaluator:
             left = right
         return True
 
-    def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
-        last = len(node.values) - 1
-        stop = isinstance(node.op, ast.Or)
-        for place, operand in enumerate(node.values):
-            value = self.value(operand, scope)
-            if place == last:
-                return value
-            truth = self.truth_of(value, operand)
-            if truth is stop:
-                self.run.dead(node.values[place + 1 :], scope.file)
-                return value
-            if isinstance(truth, bool):
-                continue
-            if not isinstance(value, Alternatives) or place < last - 1:
-                break
-            return self._or_last(node, value, stop, scope)
-        raise NoResult
+    def _bool_value(self, node: ast.BoolOp, scope: Scope, place: int = 0) -> Value:
+        """The value of ``and`` or ``or``, from an operand on: where it does not decide, that of the rest."""
+        operand, rest = node.values[place], node.values[place + 1 :]
+        value = self.value(operand, scope)
 
-    def _or_last(self, node: ast.BoolOp, value: Value, stop: bool, scope: Scope) -> Value:
-        """Of the values that the last operand but one may have, those that decide; the last operand for the others."""
-        last = self.value(node.values[-1], scope)
-        return self.run.each(value, lambda option: option if self.truth_of(option, node) is stop else last)
+        def chosen(option: Value) -> Value:
+            truth = self.truth_of(option, operand)
+            if not isinstance(truth, bool):
+                raise NoResult
+            return option if truth is isinstance(node.op, ast.Or) else self._bool_value(node, scope, place + 1)
+
+        result = self.run.each(value, chosen) if rest else value
+        if result is value:
+            self.run.dead(rest)
+        return result
 
     def _either(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.truth(node.test, scope)
         if isinstance(test, bool):
-            self.run.dead([node.orelse if test else node.body], scope.file)
+            self.run.dead([node.orelse if test else node.body])
             return self.value(node.body if test else node.orelse, scope)
         with self.run.under((test,)):
             first = self.value(node.body, scope)
@@ -380,17 +371,13 @@ class Evaluator:
                         return value
                 if registers:
                     return Bound(owner, name)
-            case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
-                return block.namespace
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
             case Version() if (own := owner.attribute(name)) is not None:
                 return own
-            case str() | list() | dict() | tuple() | OperatorHandle():
+            case str() | list() | dict() | tuple() | OperatorHandle() | LibraryValue():
                 return Bound(owner, name)
             case Opaque() if name in METHODS:
-                return Bound(owner, name)
-            case LibraryValue() if name != "ns":
                 return Bound(owner, name)
         raise NoResult
 
@@ -451,8 +438,6 @@ class Evaluator:
         beside = self.run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
         if beside is not None:
             return ModuleValue(beside)
-        if file is not None:
-            return self.member(file, name)
         namespace = self.run.extension_names.of_generated_module(scope.file) if base == "_ops" else None
         if namespace is not None and name == "ops":  # of the module that kernel-builder makes when it builds a package
             return Dotted(f"torch.ops.{namespace}")
@@ -531,8 +516,6 @@ class Evaluator:
             return owner.attributes[name]
         if name in ("__name__", "__qualname__"):
             return owner.wrapped if isinstance(owner.wrapped, Opaque) else owner.name
-        if name == "__module__":
-            return self.run.index.dotted(owner.scope.file)
         if name == "__wrapped__" and owner.wrapped:
             return owner.wrapped
         raise NoResult
@@ -628,10 +611,6 @@ class Evaluator:
                     return self._followed(function, call)
                 case ClassValue():
                     return self._instance(function, call)
-                case InstanceValue(ClassValue() as cls):
-                    method = self._of_class(cls, function, "__call__")
-                    if isinstance(method, FunctionValue):
-                        return self._followed(method, call)
                 case Prepared(prepared, arguments, keywords):
                     return self.apply(prepared, call.of(*arguments, *call.given, **{**keywords, **call.keywords}))
                 case Bound():
@@ -688,8 +667,6 @@ class Evaluator:
         finally:
             del self.run.now.active[count:]
         returns = inner.returns
-        if any(isinstance(getattr(option.value, "node", None), ast.Yield | ast.YieldFrom) for option in returns):
-            return Opaque(call.node)
         if len(returns) < 2:
             return returns[0].value if returns else None
         if all(type(option.value) is Opaque for option in returns):
@@ -754,7 +731,7 @@ class Evaluator:
             if len(places) == 1:
                 (place,) = places
                 return self.run.each(given[place], lambda v: self._function(name, call.with_argument(place, v)), node)
-        if own and own != "__import__":
+        if own:
             return self._builtin(own, call)
         if name in VERSION_CLASSES and isinstance(first, str):
             return Version(first)
@@ -763,8 +740,6 @@ class Evaluator:
                 return self.attribute(Dotted("torch"), "__version__", call.scope)
             case "importlib.import_module", [str() as module, *_] if module and module[0] != ".":
                 return self.imported(module, call.scope)
-            case "builtins.__import__", [str() as module, *_] if module and module[0] != ".":
-                return self.imported(module.partition(".")[0], call.scope)
             case (("functools.partial" | "functools.partialmethod"), [function, *arguments]):
                 return Prepared(function, tuple(arguments), call.keywords)
             case (("functools.wraps" | "functools.update_wrapper"), [function, *_]):
@@ -812,8 +787,6 @@ class Evaluator:
                 return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
-            case "callable", [FunctionValue() | ClassValue()]:
-                return True
             case "type", [None]:
                 return Dotted("builtins.NoneType")
             case "map", [function, row] if (items := self.run.items(row)) is not None:
@@ -834,8 +807,7 @@ class Evaluator:
             if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
                 return default[0]
             if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
-                is_there = self._has_operator(owner.name.rpartition(".")[2], name, call)
-                test = self.truth_of(is_there, call.node)
+                test = self.truth_of(self._has_operator(owner.name.rpartition(".")[2], name, call), call.node)
                 operator = attribute(owner, name)
                 return operator if isinstance(test, bool) else conditional([test], operator, default[0])
         return self.run.pairs(owner, name, attribute, call.node)

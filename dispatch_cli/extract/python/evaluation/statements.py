@@ -15,7 +15,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
     Call,
     ClassValue,
-    Dotted,
     FunctionValue,
     InstanceValue,
     LibraryValue,
@@ -93,7 +92,7 @@ class Statements:
                 self._run.now.depth -= 1
             if inner.ends:
                 flow.ends, flow.leaves = True, inner.leaves
-                self._run.dead(body[place + 1 :], scope.file)
+                self._run.dead(body[place + 1 :])
                 break
             if inner.after:
                 self._run.spend(len(inner.after) * (1 + len(self._run.now.when) // 2))
@@ -194,10 +193,9 @@ class Statements:
                 removed = self._evaluator.value(target, scope)
                 self.assign(target, Opaque(target), scope)
             case ast.Subscript():
-                owner, key = self._evaluator.value(target.value, scope), self._evaluator.value(target.slice, scope)
-                if isinstance(owner, Dotted) and owner.name.endswith(".py_kernels"):
-                    self._evaluator.torch.removed_python_kernel(owner.name, key, target)
-                else:
+                pop = ast.Call(ast.Attribute(target.value, "pop", ast.Load()), [target.slice], [])
+                removed = self._evaluator.value(ast.copy_location(pop, target), scope)
+                if isinstance(removed, Opaque):
                     self.assign(target.value, Opaque(target), scope)
         if isinstance(removed, LibraryValue):
             self._run.not_known(Call([], {}, target, scope), "it may remove what the library has registered")
@@ -288,20 +286,13 @@ class Statements:
         if flow.leaves_loop:
             return flow if flow.leaves == "return" else Flow()
         if excluded:
-            self._run.dead(node.body, scope.file)
+            self._run.dead(node.body)
         return self.block(node.orelse, scope)
 
     def _while(self, node: ast.While, scope: Scope) -> Flow:
-        for _ in range(MAX_LOOP):
-            test = self._evaluator.truth(node.test, scope)
-            if test is False:
-                self._run.dead(node.body, scope.file)
-                return Flow()
-            if test is not True:
-                break
-            flow = self.block(node.body, scope)
-            if flow.leaves_loop:
-                return flow if flow.leaves == "return" else Flow()
+        if self._evaluator.truth(node.test, scope) is False:
+            self._run.dead(node.body)
+            return Flow()
         return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
@@ -329,7 +320,7 @@ class Statements:
             scope.names = dict(before)
             with self._run.under(when) as possible:
                 if not possible:
-                    self._run.dead(body, scope.file)
+                    self._run.dead(body)
                     continue
                 self._run.now.trying += tried
                 flow = self.block(body, scope)
@@ -351,12 +342,12 @@ class Statements:
         test = self._evaluator.truth(node.test, scope)
         if isinstance(test, bool):
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
-            self._run.dead(other, scope.file)
+            self._run.dead(other)
             return self.block(taken, scope)
         if not self._run.now.trying:
             for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
                 if always_raises(refused):  # the other one is what happens wherever the module was imported
-                    self._run.dead(refused, scope.file)
+                    self._run.dead(refused)
                     return self.block(other, scope)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope)
 
@@ -372,7 +363,7 @@ class Statements:
         before = dict(scope.names)
         self._run.spend(len(before) * (1 + len(node.handlers)))
         if main is not None and not all(settings.get(str(atom), (True,))[0] for atom in unsure):
-            self._run.dead(body, scope.file)
+            self._run.dead(body)
             flow = self.block(main.body, scope)
         elif main is not None and failing:
             failed = _any_of([(negated(atom),) for atom in failing])
