@@ -108,11 +108,12 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         explained=None,
         others=other_errors(pasted.errors),
     )
-    if first.kind == NOT_DEFINED and is_pytorchs:
+    is_missing = first.kind == NOT_DEFINED and "of_class" not in asked.names
+    if is_missing and is_pytorchs:
         report = _of_versions(report, state, asked.names)
     if message.rules and name is not None and name.namespace is not None:
         report = _of_slot(report, state, asked, name)
-    elif first.kind == NOT_DEFINED and name is not None and state.declarations.files:
+    elif is_missing and name is not None and state.declarations.files:
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)

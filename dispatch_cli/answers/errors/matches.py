@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.messages import MESSAGES, patterns
+from dispatch_cli.answers.errors.messages import MESSAGES, NO_KERNEL, NO_META, patterns
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
 
@@ -39,10 +39,12 @@ class Match(NamedTuple):
 
 
 def matches(text: str) -> Iterator[Match]:
-    """Every place where a template fits, in any order."""
+    """Every place where a template fits, in any order; what has no kernel is an operator, which has a namespace."""
     for kind, template, words in patterns():
         if all(word in text for word in words):
-            yield from (_match(kind, match) for match in _compiled(template).finditer(text))
+            found = (_match(kind, match) for match in _compiled(template).finditer(text))
+            is_of_operator = kind in (NO_KERNEL, NO_META)
+            yield from (match for match in found if not is_of_operator or "::" in (match.operator or "::"))
 
 
 @cache

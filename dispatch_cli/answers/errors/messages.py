@@ -18,6 +18,7 @@ from dispatch_cli.model.text import printed_texts
 SLOT, EVIDENCE = "slot", "evidence"
 """The advice that depends on a slot, and words that may stand anywhere in a text: neither has texts of its own."""
 NO_KERNEL = "no-kernel"
+NO_META = "no-meta"
 NO_AUTOGRAD = "no-autograd"
 NO_BATCHING_RULE = "no-batching-rule"
 NOT_ON_DEVICE = "not-on-device"

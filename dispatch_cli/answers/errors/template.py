@@ -75,6 +75,10 @@ HOLES = {
     "stub_device": r"(?P<device>CUDA|HIP|MPS|MTIA|XPU|HPU|PrivateUse1)",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
+    "same_device": r"(?P=device)\b",
+    "unlike_device": r"(?!(?P=device)\b)(?P<other_device>\w{1,60}(?::\d{1,4})?)",
+    "is_device": r"is_(?P<device>cuda|cpu)",
+    "aclnn": r"(?P<function>aclnn\w{1,60})",
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
@@ -87,7 +91,7 @@ HOLES = {
     "cuda_device": r"(?P<device>CUDA)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
-    "class_op": r"(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
+    "class_op": r"(?P<of_class>)(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
     "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
@@ -129,7 +133,7 @@ HOLES = {
     "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
     "got": r"(?P<got>\d{1,4})",
-    "fake_function": r"(?P<function>\b\w{1,200}_(?:fake|abstract|(?:fake|meta)_impl))",
+    "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
@@ -150,12 +154,15 @@ HOLES = {
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     # attributes of PyTorch's tensors, not of those of TensorFlow
-    "tensor_name": r"(?P<name>(?!numpy\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)(?:"
+    "tensor_name": r"(?P<name>(?!numpy\b|asnumpy\b|asscalar\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)(?:"
     r"(?:T|ndim|untyped_storage)\b(?P<since>)|(?:to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor"
     r"|_spec)\b(?P<dtensor>)|\w{1,100}))",
     "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
+    "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
+    # a name that is none of a device, or that of a backend outside of PyTorch
+    "tag": r"(?:(?i:gpu|cpu)\b(?P<tagged>)|(?P<other_backend>))",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
     "sparse_layout": r"Sparse(?:Cs[rc]|Bs[rc])",
@@ -190,6 +197,8 @@ HOLES = {
     "long_symbol": r"(?=__ZNK?2at\w{1,60}data_ptrIlE)(?P<long>)",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
+    # with a string of the C++ ABI before GCC 5
+    "string_function": r"(?P<symbol>(?!(?:at|c10|torch|caffe2)::)[\w:~]{2,200})\([^\n']{0,300}?std::string\b",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for
     "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}(?P<of_cuda>)",
     "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>)"
