@@ -48,7 +48,9 @@ def document(state: Mapping[str, Any]) -> Document:
     imported = {
         "operators": [_operator(after) for _, after in pairs if after is not None],
         "fallbacks": _grouped(
-            (item["key"], _fallback(item)) for item in state["universe"]["fallbacks"] if item["key"] in later
+            (item["key"], {"debug": item["debug"], **({_FALLTHROUGH: True} if item[_FALLTHROUGH] else {})})
+            for item in state["universe"]["fallbacks"]
+            if item["key"] in later
         ),
         "higher_order_operators": [_higher_order_operator(item) for item in higher_order if item["name"] in rules],
     }
@@ -91,10 +93,6 @@ def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mappi
     return before, after
 
 
-def _fallback(fallback: Mapping[str, Any]) -> Document:
-    return {"debug": fallback["debug"], **({_FALLTHROUGH: True} if fallback[_FALLTHROUGH] else {})}
-
-
 def _operator(operator: Mapping[str, Any]) -> Document:
     entry: Document = {}
     if operator["schema"] is None:
@@ -123,25 +121,18 @@ def _registered(kernels: Mapping[str, list[Mapping[str, Any]]]) -> Document:
     others = {key: [kernel for kernel in each if "fake" not in kernel] for key, each in kernels.items()}
     entry: Document = {}
     if any(others.values()):
-        entry["dispatch"] = _grouped((key, _kernels(each)) for key, each in others.items() if each)
+        # what is registered last is active, and the probe has the active one first
+        kernels_of = ((key, [_kernel(kernel) for kernel in reversed(each)]) for key, each in others.items() if each)
+        entry["dispatch"] = _grouped((key, _one_or_all(entries)) for key, entries in kernels_of)
     if fakes:
-        fake = {"fake": _one_or_all([_fake(fake) for fake in reversed(fakes)])}
+        fake = {"fake": _one_or_all([{**fake["fake"], "debug": fake["debug"]} for fake in reversed(fakes)])}
         is_newest = kernels[_META][0] is fakes[0] and _IMPLICIT not in kernels
         entry = {**entry, **fake} if is_newest else {**fake, **entry}
     return entry
 
 
-def _fake(kernel: Mapping[str, Any]) -> Document:
-    return {**kernel["fake"], "debug": kernel["debug"]}
-
-
 def _one_or_all(entries: list[Document]) -> Any:
     return entries[0] if len(entries) == 1 else entries
-
-
-def _kernels(kernels: list[Mapping[str, Any]]) -> Any:
-    """The kernels of one key: what is registered last is active, and the probe has the active one first."""
-    return _one_or_all([_kernel(kernel) for kernel in reversed(kernels)])
 
 
 def _kernel(kernel: Mapping[str, Any]) -> Document:

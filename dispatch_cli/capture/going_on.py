@@ -129,18 +129,13 @@ def _contents(cell: Any) -> list[Any]:
         return []
 
 
-def _name_of(operator: Any) -> str:
-    name, overload = str(operator._schema.name), str(operator._schema.overload_name)
-    return f"{name}.{overload}" if overload else name
-
-
 def _autograd(closed: dict[str, Any]) -> Iterator[Made]:
     generated = closed.get("Generated")
     operator, info = _inside(generated, "forward", "op"), _inside(generated, "backward", "info")
     if operator is not None:
         setup = getattr(info, "_setup_context_fn", None)
         wraps = {"by": "autograd", **({} if setup is None else {"setup_context": _qualified(setup)})}
-        yield (_name_of(operator), "Autograd"), "below-autograd", wraps, getattr(info, "_backward_fn", None)
+        yield (operator.name(), "Autograd"), "below-autograd", wraps, getattr(info, "_backward_fn", None)
 
 
 def _inside(generated: Any, method: str, name: str) -> Any:
@@ -153,7 +148,7 @@ def _inside(generated: Any, method: str, name: str) -> Any:
 def _in_place(closed: dict[str, Any]) -> Iterator[Made]:
     operator = closed.get("op") or getattr(closed.get("self"), "_opoverload", None)
     if operator is not None:
-        yield (_name_of(operator), "ADInplaceOrView"), "below-key", {"by": "version-counters"}, None
+        yield (operator.name(), "ADInplaceOrView"), "below-key", {"by": "version-counters"}, None
 
 
 def _backend(closed: dict[str, Any]) -> Iterator[Made]:
@@ -161,12 +156,12 @@ def _backend(closed: dict[str, Any]) -> Iterator[Made]:
         core = importlib.import_module("torch")._C
         definition, device = closed["self"], closed["device_type"]
         key = "CompositeExplicitAutograd" if device is None else core._dispatch_key_for_device(device)
-        yield (_name_of(definition._opoverload), key), False, {"by": "kernel"}, definition._backend_fns.get(device)
+        yield (definition._opoverload.name(), key), False, {"by": "kernel"}, definition._backend_fns.get(device)
 
 
 def _backend_select(closed: dict[str, Any]) -> Iterator[Made]:
     if "self" in closed and hasattr(closed["self"], "_opoverload"):
-        yield (_name_of(closed["self"]._opoverload), "BackendSelect"), None, {"by": "backend-select"}, None
+        yield (closed["self"]._opoverload.name(), "BackendSelect"), None, {"by": "backend-select"}, None
 
 
 def _vmap(closed: dict[str, Any]) -> Iterator[Made]:
@@ -174,7 +169,7 @@ def _vmap(closed: dict[str, Any]) -> Iterator[Made]:
     operator = closed.get("op_overload") or getattr(definition, "_opoverload", None)
     if operator is not None:
         function = closed.get("func") or getattr(definition, "_vmap_fn", None)
-        yield (_name_of(operator), "FuncTorchBatched"), None, {"by": "vmap"}, function
+        yield (operator.name(), "FuncTorchBatched"), None, {"by": "vmap"}, function
 
 
 def _autocast(closed: dict[str, Any]) -> Iterator[Made]:
@@ -185,7 +180,7 @@ def _autocast(closed: dict[str, Any]) -> Iterator[Made]:
     key = str(getattr(closed.get("autocast_dispatch_key"), "name", ""))
     if operator is not None and key:
         wraps = {"by": "autocast", "dtype": str(closed.get("cast_inputs")).rpartition(".")[2]}
-        yield (_name_of(operator), key), {"exclude": key}, wraps, None
+        yield (operator.name(), key), {"exclude": key}, wraps, None
 
 
 def _qualified(function: Any) -> str:

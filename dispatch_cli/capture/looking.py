@@ -169,13 +169,8 @@ def python_functions(torch: Any) -> dict[str, dict[Any, Any]]:
                 continue
             for overload in list(vars(packet).values()):
                 if isinstance(overload, ops.OpOverload) and overload.py_kernels:
-                    kernels[_name_of(overload)] = dict(overload.py_kernels)
+                    kernels[overload.name()] = dict(overload.py_kernels)
     return kernels
-
-
-def _name_of(overload: Any) -> str:
-    name, variant = str(overload._schema.name), str(overload._schema.overload_name)
-    return f"{name}.{variant}" if variant else name
 
 
 def higher_order_registry() -> Data:
@@ -204,7 +199,7 @@ def watch(torch: Any) -> Watched:
     @functools.wraps(impl)
     def watched(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
         answer = impl(self, op_name, fn, dispatch_key, **options)
-        name = op_name if isinstance(op_name, str) else _name_of(op_name)
+        name = op_name if isinstance(op_name, str) else op_name.name()
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         if fn is not fallthrough:
             place = name if "::" in name else f"{self.ns}::{name}", key

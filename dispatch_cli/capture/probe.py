@@ -274,7 +274,7 @@ def about_tensors(live: Live) -> Data:
         "plain_devices": [device for device in devices if not _has_sparse(live, device)],
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
-        "python_needs_snapshot": _python_needs_snapshot(live),
+        "python_needs_snapshot": "tls_on_entry" in str(_error_of_call(live, "plain", {"CPU": lambda x: x}, "Python")),
         **fake_mode.about_mode(live.torch),
         **fake_mode.about_devices(devices),
     }
@@ -334,10 +334,6 @@ def _grad_ends_inference(live: Live) -> bool:
             return not torch.is_inference_mode_enabled()
         finally:
             functorch._grad_decrement_nesting()
-
-
-def _python_needs_snapshot(live: Live) -> bool:
-    return "tls_on_entry" in str(_error_of_call(live, "plain", {"CPU": lambda x: x}, "Python"))
 
 
 def replaceable_fallbacks(live: Live, fallbacks: list[Data]) -> list[str]:
@@ -460,7 +456,8 @@ def operators(live: Live, asked: LivePyTorch) -> tuple[list[Data], list[Data]]:
             skipped.append({"name": name, "line": str(error)})
         else:
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
-            operator["python"] = _by_key(live, asked.now.python.get(name, {}))
+            functions = _in_order(live, asked.now.python.get(name, {}))
+            operator["python"] = {key: function_name(function) for key, function in functions}
             operator["imported"] = _imported(live, asked, name)
             going_on.note(operator, ways)
             going_on.note_fakes(operator, live.clean, describe)
@@ -480,10 +477,6 @@ def _imported(live: Live, asked: LivePyTorch, name: str) -> Data:
     if "python" in changes:
         changes["python"] = [live.name_of(key) for key in changes["python"]]
     return changes
-
-
-def _by_key(live: Live, kernels: dict[Any, Any]) -> dict[str, str]:
-    return {key: function_name(function) for key, function in _in_order(live, kernels)}
 
 
 def _in_order(live: Live, kernels: dict[Any, Any]) -> list[tuple[str, Any]]:
@@ -525,7 +518,7 @@ def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
             for key, rule in sorted(transforms.items(), key=lambda pair: str(pair[0]))
         },
         "functionalize": None if functionalize is None else _functionalize_rule(functionalize),
-        "side_effect": _has_side_effect(operator),
+        "side_effect": operator in getattr(sys.modules.get("torch.fx.node"), "_side_effectful_functions", ()),
     }
 
 
@@ -643,11 +636,6 @@ def mode_types() -> list[str]:
         if getattr(mode, flag, False) is True or (code is not None and flag in code.co_names):
             names.add(mode.__name__)
     return sorted(names)
-
-
-def _has_side_effect(operator: Any) -> bool:
-    node = sys.modules.get("torch.fx.node")
-    return operator in getattr(node, "_side_effectful_functions", ())
 
 
 # The script.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.answer import AnswerError, read
@@ -114,15 +114,15 @@ def executable_of(python: str | None) -> str:
 def _run(command: list[str], seconds: float) -> None:
     """Run the probe to its end. Errors: InputError when it fails, and when it takes too long."""
     try:
-        ended = run_limited(command, seconds)
+        code, errors = run_limited(command, seconds)
     except OSError as error:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
-    if ended.code is None:
+    if code is None:
         message = f"{command[0]} gave no answer within {seconds:g} second{'s' if seconds != 1 else ''}"
         hint = "find out what it waits for, or give it more time: DISPATCH_CLI_TIMEOUT=SECONDS"
-        raise _error("no-answer", message, _last_lines(ended.errors), hint)
-    if ended.code != 0:
-        raise _failure(command[0], ended.code, ended.errors)
+        raise _error("no-answer", message, _last_lines(errors), hint)
+    if code != 0:
+        raise _failure(command[0], code, errors)
 
 
 def _error(code: str, message: str, details: str = "", hint: str | None = None) -> InputError:
@@ -156,19 +156,10 @@ def _reported(errors: str) -> tuple[str | None, str]:
     return None, ""
 
 
-class Ended(NamedTuple):
-    """End of a program.
-
-    code: its exit code, negative for a signal; None where its time was over. errors: the end of its standard error.
-    """
-
-    code: int | None
-    errors: str
-
-
-def run_limited(command: Sequence[str], seconds: float) -> Ended:
+def run_limited(command: Sequence[str], seconds: float) -> tuple[int | None, str]:
     """Run a program to its end, or until its time is over. The processes that it started in its group end with it.
 
+    Returns its exit code, negative for a signal, or None where its time was over, and the end of its standard error.
     Its standard error is a file: a process that it left behind could keep a pipe open for ever.
     Errors: OSError when the program cannot be started.
     """
@@ -183,7 +174,7 @@ def run_limited(command: Sequence[str], seconds: float) -> Ended:
             finally:
                 _end_with_group(process)
             written.seek(max(0, path.stat().st_size - MAX_STDERR))
-            return Ended(code, written.read().decode("utf-8", "replace"))
+            return code, written.read().decode("utf-8", "replace")
 
 
 def _end_with_group(process: subprocess.Popen[bytes]) -> None:

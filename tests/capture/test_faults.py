@@ -216,9 +216,9 @@ def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused before it takes gigabytes, as a file is."""
     answer = ""
 
-    def run(command: list[str], *_: object) -> capture_run.Ended:
+    def run(command: list[str], *_: object) -> tuple[int, str]:
         Path(command[2]).write_text(answer, encoding="utf-8")
-        return capture_run.Ended(0, "")
+        return 0, ""
 
     monkeypatch.setattr(capture_run, "run_limited", run)
     message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: "
@@ -247,9 +247,9 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
     codes = Counter[int]()
     current: Any = None
 
-    def run(command: list[str], *_: object) -> capture_run.Ended:
+    def run(command: list[str], *_: object) -> tuple[int, str]:
         Path(command[2]).write_text(json.dumps(current), encoding="utf-8")
-        return capture_run.Ended(0, "")
+        return 0, ""
 
     monkeypatch.setattr(capture_run, "run_limited", run)
     for current in answers:

@@ -59,6 +59,15 @@ def test_replaced_kernels_are_named(extensions: str) -> None:
     assert named == (expected if len(rows) > 1 else expected[1:])
 
 
+def test_a_module_that_cannot_be_imported() -> None:
+    result = call("capture", "--python", torch_python(), "--import", "no_such_module")
+    assert (result.code, result.out) == (2, "")
+    message = (
+        "the module no_such_module cannot be imported\n    ModuleNotFoundError: No module named 'no_such_module'\n"
+    )
+    assert f"error[no-module]: {torch_python()}: {message}" in result.err
+
+
 OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kernel", "mylib::op", "Meta")}
 
 
