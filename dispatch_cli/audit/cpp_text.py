@@ -98,7 +98,7 @@ class _Registry:
     """The registries of a file, as far as its words say which it uses. text: with literals and comments."""
 
     def __init__(self, code: str, text: str) -> None:
-        self._code, self._text = code, text
+        self._text = text
         self._has_bindings = _BINDINGS.search(code) is not None
         self._names_pytorch = _OF_PYTORCH.search(code) is not None
         self._has_operators = "RegisterOperators" in code

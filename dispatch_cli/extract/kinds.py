@@ -41,14 +41,17 @@ _OUR_KEYS = frozenset({"dispatch", "libraries", "operators"})
 _TELLING = frozenset({"backend", "cpp_namespace", "supported", "full_codegen"})
 HEAD_BYTES = 1 << 16
 """Bytes by which a file of YAML or JSON is recognised."""
-_COMPILED = frozenset(
-    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".mm", ".mu", ".mlu", ".sycl"}
-)
 _HEADERS = frozenset(
     {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".muh", ".mluh"}
     | {".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
 )
-_PYTHON = frozenset({".py", ".pyw"})
+_COMPILED = frozenset(
+    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".mm", ".mu", ".mlu", ".sycl"}
+)
+_CODE = {
+    **dict.fromkeys(_HEADERS | _COMPILED, SourceKind.CPP),
+    **dict.fromkeys((".py", ".pyw"), SourceKind.PYTHON),
+}
 _TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})
 _DATA = frozenset({".yaml", ".yml", ".json"})
 _OURS = re.compile(
@@ -64,19 +67,6 @@ _PLACEHOLDER = re.compile(
 of C++, and begin no name of an operator."""
 GTEST = "gtest/gtest.h"
 """A header that C++ tests include, wherever they are."""
-
-
-def is_native_functions(text: str) -> bool:
-    """True if it is a list whose entries have ``func:``, as ``native_functions.yaml``."""
-    return any(_FUNC.search(entry) is not None for entry in _entries(text))
-
-
-def is_derivatives(text: str) -> bool:
-    """True if it is a list whose entries have ``name:`` with a schema, as ``derivatives.yaml``.
-
-    ``deprecated.yaml`` has such names, too, but says of each which function it calls (``aten:``).
-    """
-    return any(_DERIVATIVE.match(entry) is not None and _ALIAS.search(entry) is None for entry in _entries(text))
 
 
 def is_backend_yaml(text: str) -> bool:
@@ -112,8 +102,7 @@ def suffix_of(name: str) -> str:
 
 def may_be_source(name: str) -> bool:
     """True if a file in a directory is looked at; it is by its name."""
-    suffix = suffix_of(name)
-    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON or suffix in _DATA
+    return is_code(name) or is_data(name)
 
 
 def is_template(name: str) -> bool:
@@ -138,18 +127,12 @@ def is_data(name: str) -> bool:
 
 def is_code(name: str) -> bool:
     """True if its name says that a file is C++ or Python."""
-    suffix = suffix_of(name)
-    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON
+    return suffix_of(name) in _CODE
 
 
 def kind_in_directory(name: str, text: str) -> SourceKind | None:
     """Kind of a file in a directory; None for one that is of no concern. text: its beginning, for YAML and JSON."""
-    suffix = suffix_of(name)
-    if suffix in _COMPILED or suffix in _HEADERS:
-        return SourceKind.CPP
-    if suffix in _PYTHON:
-        return SourceKind.PYTHON
-    return data_kind(text) if suffix in _DATA else None
+    return _CODE.get(suffix_of(name)) or (data_kind(text) if is_data(name) else None)
 
 
 def kind_of_named(name: str, text: str) -> SourceKind | None:
@@ -166,8 +149,10 @@ def data_kind(text: str) -> SourceKind | None:
     """Kind of a text of YAML or JSON; None if it is not about dispatch. It may still be broken."""
     if _OURS.search(text) is not None:
         return SourceKind.DECLARATIONS
-    if is_native_functions(text):
+    entries = list(_entries(text))
+    if any(_FUNC.search(entry) is not None for entry in entries):
         return SourceKind.NATIVE_FUNCTIONS
-    if is_derivatives(text):
+    # ``deprecated.yaml`` has such names, too, but says of each which function it calls (``aten:``)
+    if any(_DERIVATIVE.match(entry) is not None and _ALIAS.search(entry) is None for entry in entries):
         return SourceKind.DERIVATIVES
     return SourceKind.BACKEND_YAML if is_backend_yaml(text) else None

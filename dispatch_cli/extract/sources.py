@@ -31,16 +31,10 @@ def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadS
         for step in (place.every, *place.files)
     ]
 
-    @cache  # many files have the same settings
-    def combined(chosen: tuple[int, ...]) -> ReadSettings:
-        return _combined([steps[number][2] for number in chosen], known)
-
     @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
-        numbered = enumerate(steps)
-        return combined(
-            tuple(number for number, (rules, folder, _) in numbered if rules is None or rules.covers(name, folder))
-        )
+        chosen = [step for rules, folder, step in steps if rules is None or rules.covers(name, folder)]
+        return _combined(chosen, known)
 
     return read_settings
 

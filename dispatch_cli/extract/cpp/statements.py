@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import (
@@ -67,11 +67,15 @@ class LibraryFunctions(dict[str, LibraryFunction]):
     asked = False
 
 
-def end_of(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
-    """The index of the ``;`` of the statement at *index*."""
-    while index < len(tokens) and tokens[index].text != ";":
-        index = pairs.get(index, index) + 1
-    return index
+def statements(tokens: list[CppToken], pairs: Mapping[int, int]) -> Iterator[list[CppToken]]:
+    """The statements, each with its ``;`` and the ``else`` of an ``if``. pairs: the brackets."""
+    start = 0
+    while start < len(tokens):
+        behind = pairs.get(start + 1, len(tokens)) + 1
+        is_macro = tokens[start].text.isupper() and behind < len(tokens) and tokens[behind].kind == "name"
+        end = behind if is_macro else whole(tokens, start, pairs)  # a macro may have no ``;``
+        yield tokens[start:end]
+        start = end
 
 
 def extent(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
@@ -82,7 +86,9 @@ def extent(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> 
             index = pairs[index] + 1
     if index < len(tokens) and tokens[index].text == "{":
         return pairs[index] + 1
-    return min(end_of(tokens, index, pairs) + 1, len(tokens))
+    while index < len(tokens) and tokens[index].text != ";":
+        index = pairs.get(index, index) + 1
+    return min(index + 1, len(tokens))
 
 
 def whole(tokens: Sequence[CppToken], index: int, pairs: Mapping[int, int]) -> int:
@@ -155,75 +161,54 @@ class BodyReader:
         if depth > MAX_DEPTH:
             self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
             return False
-        index = 0
-        while index < len(tokens):
-            self._unit.work.spend(1 + CONDITION * (len(when) + len(tokens[index].when)))
+        for statement in statements(tokens, pairs):
+            self._unit.work.spend(1 + CONDITION * (len(when) + len(statement[0].when)))
             try:
-                index, left = self._statement(tokens, index, pairs, when, depth)
+                left = self._statement(statement, when, depth)
             except OverWork as error:
-                error.at = error.at or tokens[index].at
+                error.at = error.at or statement[0].at
                 raise
             if left is None:
                 return True
             when = left
         return False
 
-    def _statement(
-        self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When | None]:
-        """Read one statement. Returns the start of the next, and the conditions there, None if it is never reached."""
-        token = tokens[index]
-        text = token.text
-        if text == ";":
-            return index + 1, when
-        if text == "{" and token.kind == "mark":
-            ended = self.read(tokens[index + 1 : pairs[index]], when, depth + 1)
-            return pairs[index] + 1, None if ended else when
-        if text in _HEADED:
-            return self._headed(tokens, index, pairs, when, depth)
-        behind = pairs.get(index + 1, len(tokens)) + 1
-        if text.isupper() and behind < len(tokens) and tokens[behind].kind == "name":  # a macro without a ``;``
-            self._simple(tokens[index:behind], when, depth)
-            return behind, when
-        end = end_of(tokens, index, pairs)
-        if text == "return":
-            self._simple(tokens[index + 1 : end], when, depth)
+    def _statement(self, tokens: list[CppToken], when: When, depth: int) -> When | None:
+        """Read one statement. Returns the conditions behind it, None if nothing there is reached."""
+        token = tokens[0]
+        plain = tokens[:-1] if tokens[-1].text == ";" else tokens
+        if token.text == "{" and token.kind == "mark":
+            return None if self.read(tokens[1:-1], when, depth + 1) else when
+        if token.text in _HEADED:
+            return self._headed(tokens, when, depth)
+        if token.text == "return":
+            self._simple(plain[1:], when, depth)
             own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
-            return end + 1, narrowed(when, opposite(combined(own, And)))
-        self._simple(tokens[index:end], when, depth)
-        return end + 1, when
+            return narrowed(when, opposite(combined(own, And)))
+        self._simple(plain, when, depth)
+        return when
 
-    def _headed(
-        self, tokens: list[CppToken], index: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When | None]:
+    def _headed(self, tokens: list[CppToken], when: When, depth: int) -> When | None:
         """A condition or a loop."""
-        kind = tokens[index].text
-        end = whole(tokens, index, pairs)
-        statement = tokens[index:end]
-        opening = index + 1
-        if not all(is_under(part, tokens[index].when) for part in statement):
-            self._refuse(statement, PARTLY, when)
-        elif kind == "if" and opening < end and tokens[opening].text == "(":
-            return self._if(tokens, opening, pairs, when, depth)
-        elif self._mentions(statement) and not (kind == "for" and self._for(tokens[:end], opening, pairs, when, depth)):
-            self._refuse(statement, f"the registrations in this '{kind}' are not followed", when)
-        return end, when
+        kind = tokens[0].text
+        pairs = partners(tokens) or {}
+        if not all(is_under(part, tokens[0].when) for part in tokens):
+            self._refuse(tokens, PARTLY, when)
+        elif kind == "if" and 1 in pairs:
+            return self._if(tokens, pairs, when, depth)
+        elif self._mentions(tokens) and not (kind == "for" and 1 in pairs and self._for(tokens, pairs[1], when, depth)):
+            self._refuse(tokens, f"the registrations in this '{kind}' are not followed", when)
+        return when
 
-    def _if(
-        self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int
-    ) -> tuple[int, When | None]:
-        decision = decide(tokens[opening + 1 : pairs[opening]], self._local)
-        first = pairs[opening] + 1
+    def _if(self, tokens: list[CppToken], pairs: Mapping[int, int], when: When, depth: int) -> When | None:
+        decision = decide(tokens[2 : pairs[1]], self._local)
+        first = pairs[1] + 1
         behind = whole(tokens, first, pairs)
         yes = self._branch(tokens[first:behind], when, decision, depth)
-        no = False
-        if behind < len(tokens) and tokens[behind].text == "else":
-            end = whole(tokens, behind + 1, pairs)
-            no = self._branch(tokens[behind + 1 : end], when, opposite(decision), depth)
-            behind = end
+        no = behind < len(tokens) and self._branch(tokens[behind + 1 :], when, opposite(decision), depth)
         if yes == no:
-            return behind, None if yes else when
-        return behind, narrowed(when, opposite(decision) if yes else decision)
+            return None if yes else when
+        return narrowed(when, opposite(decision) if yes else decision)
 
     def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> bool:
         inner = narrowed(when, decision)
@@ -232,17 +217,15 @@ class BodyReader:
             return False
         return self.read(tokens, inner, depth + 1)
 
-    def _for(self, tokens: list[CppToken], opening: int, pairs: Mapping[int, int], when: When, depth: int) -> bool:
-        """A loop over a list that is written down. Returns false for another one."""
-        if opening not in pairs:
-            return False
-        parts = split(tokens[opening + 1 : pairs[opening]], ":")
+    def _for(self, tokens: list[CppToken], closing: int, when: When, depth: int) -> bool:
+        """A loop over a list that is written down. Returns false for another one. closing: the ``)`` of its head."""
+        parts = split(tokens[2:closing], ":")
         variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
         elements = elements_of(parts[1], self._local) if variable is not None else None
         if elements is None or variable is None:
             return False
         for element in elements:
-            statement = substitute(tokens[pairs[opening] + 1 :], {variable.text: element}, self._unit.work)
+            statement = substitute(tokens[closing + 1 :], {variable.text: element}, self._unit.work)
             self.read(statement, when, depth + 1)
         return True
 
@@ -275,7 +258,7 @@ class BodyReader:
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
-        elif any(token.text == "class_" for token in tokens):  # it registers a class, and no operator
+        elif any(token.text in ("class_", "void") for token in tokens):  # a class, or ``(void)m``: no operator
             self._findings.account(tokens)
         elif not is_whole:
             self._refuse(tokens, PARTLY, when)

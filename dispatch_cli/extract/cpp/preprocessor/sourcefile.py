@@ -45,25 +45,15 @@ def read_macro(tokens: Sequence[CppToken]) -> Macro | None:
     name = tokens[0].text
     if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].space:
         return Macro(name, None, False, tuple(tokens[1:]))
-    parameters: list[str] = []
-    variadic = False
-    index = 2
-    while index < len(tokens) and tokens[index].text != ")":
-        token = tokens[index]
-        if token.text == "...":
-            if variadic or index + 1 == len(tokens) or tokens[index + 1].text != ")":
-                return None
-            variadic = True
-            if tokens[index - 1].kind != "name":  # GNU: ``args...`` names what is left
-                parameters.append("__VA_ARGS__")
-        elif token.kind == "name":
-            parameters.append(token.text)
-        elif token.text != ",":
-            return None
-        index += 1
-    if index == len(tokens):
+    closing = next((index for index, token in enumerate(tokens) if token.text == ")"), None)
+    if closing is None:
         return None
-    return Macro(name, tuple(parameters), variadic, tuple(tokens[index + 1 :]))
+    inner = tokens[2:closing]
+    parameters = [token.text for token in inner if token.kind == "name"]
+    variadic = bool(inner) and inner[-1].text == "..."
+    if variadic and (len(inner) == 1 or inner[-2].kind != "name"):  # GNU: ``args...`` names what is left
+        parameters.append("__VA_ARGS__")
+    return Macro(name, tuple(parameters), variadic, tuple(tokens[closing + 1 :]))
 
 
 @dataclass(eq=False)
