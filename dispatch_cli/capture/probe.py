@@ -105,7 +105,7 @@ class Cleaner:
             name = Path(entry).name
             cuts.setdefault(entry, "site-packages/" if name in ("site-packages", "dist-packages") else "")
         cuts.setdefault(home, "~/")
-        roots = {_with_separator(root): cut for root, cut in cuts.items() if Path(root).is_absolute()}
+        roots = {os.path.join(root, ""): cut for root, cut in cuts.items() if Path(root).is_absolute()}  # noqa: PTH118
         self._cuts = {root: cut for root, cut in roots.items() if len(root) > 1}
         longest_first = sorted(self._cuts, key=len, reverse=True)
         self._roots = re.compile(r"(?<![\w./-])(?:" + "|".join(map(re.escape, longest_first)) + ")")
@@ -117,10 +117,6 @@ class Cleaner:
         if any(root in text for root in self._cuts):
             text = self._roots.sub(lambda match: self._cuts[match[0]], text)
         return self._sites.sub("site-packages/", text) if "-packages/" in text else text
-
-
-def _with_separator(path: str) -> str:
-    return path if path.endswith(os.sep) else path + os.sep
 
 
 def function_name(function: Any) -> str:
@@ -737,16 +733,23 @@ BACKENDS = "torch.backends"
 
 
 def _import_torch_alone() -> Any:
-    """PyTorch, without the backends of other packages."""
+    """PyTorch, without the backends of other packages. Errors: Failure."""
     autoload = os.environ.get(AUTOLOAD)
     os.environ[AUTOLOAD] = "0"
     try:
-        return _import_torch()
+        torch: Any = importlib.import_module("torch")
+    except BaseException as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            raise Failure(EXIT_NO_TORCH, "this Python has no PyTorch") from None
+        raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
     finally:
         if autoload is None:
             del os.environ[AUTOLOAD]
         else:
             os.environ[AUTOLOAD] = autoload
+    if not hasattr(torch, "_C") or not hasattr(torch, "__version__") or getattr(torch, "__file__", None) is None:
+        raise Failure(EXIT_BROKEN_TORCH, "the module named torch is not PyTorch")
+    return torch
 
 
 def _import_backends(torch: Any) -> None:
@@ -868,20 +871,6 @@ def _build(torch: Any) -> str:
         if version:
             return f"{platform} {version}"
     return "cpu"
-
-
-def _import_torch() -> Any:
-    try:
-        torch: Any = importlib.import_module("torch")
-    except ModuleNotFoundError as error:
-        if error.name == "torch":
-            raise Failure(EXIT_NO_TORCH, "this Python has no PyTorch") from None
-        raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
-    except BaseException as error:
-        raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
-    if not hasattr(torch, "_C") or not hasattr(torch, "__version__") or getattr(torch, "__file__", None) is None:
-        raise Failure(EXIT_BROKEN_TORCH, "the module named torch is not PyTorch")
-    return torch
 
 
 def _import_module(name: str) -> None:
