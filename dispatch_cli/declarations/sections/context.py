@@ -175,9 +175,7 @@ class FileContext:
             self.known.operators[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom)
 
     def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
-        """Register a kernel, where the name can be used. key: None for the catch-all."""
-        if not name.name:
-            return
+        """Register a kernel. key: None for the catch-all."""
         self.steps.append(Implement(block, name, key, self._conditional(kernel), span, self.when))
         if kernel.python and key is not None:
             self.known.python_keys.setdefault((name, key), []).append(self.when)

@@ -282,5 +282,4 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
         meta_refuses=values.texts("meta_refuses", "the name of an argument"),
         side_effects=values.flag("side_effects") is True,
     )
-    if name.name:
-        context.contents.fake_rules.append(DeclaredFakeRules(name, rules))
+    context.contents.fake_rules.append(DeclaredFakeRules(name, rules))

@@ -151,31 +151,26 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
 
 def _read_library(context: FileContext, values: Values) -> None:
     """Read one block. Fields that its kind does not have are noted; what they hold is read all the same."""
-    kind_node, key_node = values.get("kind"), values.get("dispatch_key")
-    # Without a usable kind or namespace the rest is still read, for its own mistakes.
-    kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
-    namespace = _namespace(values)
-    key = _key(context, key_node, needed=values.get("fallback") is not None)
-    before = len(context.steps)
-    block = context.block(kind or LibraryKind.IMPL, namespace or "", key, values.node)
-    if kind is not None and namespace is not None:
-        _check_contents(context, values, block)
+    kind, key_node = values.get("kind"), values.get("dispatch_key")
+    namespace, key = _namespace(values), _key(context, key_node, needed=values.get("fallback") is not None)
+    if type(kind) is not Scalar or namespace is None or (key is None and _names_a_key(key_node)):
+        return  # PyTorch refuses the block: nothing in it is registered
+    block = context.block(LibraryKind[kind.text], namespace, key, values.node)
+    _check_contents(context, values, block)
     context.open(block)
     for name, value in values.items():
         if name == "define":
-            _read_definitions(context, value, block, kind is not None and namespace is not None)
+            _read_definitions(context, value, block)
         elif name == "impl":
-            _read_implementations(context, value, block, namespace is not None)
+            _read_implementations(context, value, block)
         elif name == "fake":
             for operator, fakes in pairs_of(value):
-                read_fakes(context, fakes, block, _member_name(context, operator, block, namespace is not None))
+                read_fakes(context, fakes, block, _member_name(context, operator, block))
         elif name == "fallback" and value is not None:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
                 with context.placed(value):
                     context.fall_back(block, key, kernel, context.problems.span(value))
-    if key is None and _names_a_key(key_node):  # PyTorch refuses the block: nothing in it is registered
-        del context.steps[before:]
 
 
 def _names_a_key(node: Node | None) -> bool:
@@ -224,7 +219,7 @@ def _check_contents(context: FileContext, values: Values, block: Block) -> None:
         )
 
 
-def _read_definitions(context: FileContext, section: Node | None, block: Block, is_usable: bool) -> None:
+def _read_definitions(context: FileContext, section: Node | None, block: Block) -> None:
     problems = context.problems
     for node in section.items if type(section) is Sequence else ():
         values = Values(problems, node) if type(node) is Scalar else read_record(problems, node, DEFINITION)
@@ -234,7 +229,7 @@ def _read_definitions(context: FileContext, section: Node | None, block: Block, 
             values["func"] = node
         with context.placed(node):
             schema, func = read_definition(context, values, block.namespace)
-            if schema is not None and func is not None and is_usable:
+            if schema is not None and func is not None:
                 name = _in_block(context, func, schema.name, block, in_schema=True)
                 schema = None if name is None else replace(schema, name=name)
             context.define(read_definition_fields(context, values, block, schema))
@@ -250,9 +245,9 @@ def _in_block(
     return qualified
 
 
-def _read_implementations(context: FileContext, section: Node | None, block: Block, is_usable: bool) -> None:
+def _read_implementations(context: FileContext, section: Node | None, block: Block) -> None:
     for name_node, value in pairs_of(section):
-        name = _member_name(context, name_node, block, is_usable)
+        name = _member_name(context, name_node, block)
         for entry in entries(context.problems, value):
             with context.placed(entry):
                 member = _read_member(context, entry, block)
@@ -261,10 +256,10 @@ def _read_implementations(context: FileContext, section: Node | None, block: Blo
                     context.implement(block, name, key, kernel, context.problems.span(name_node))
 
 
-def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bool) -> OperatorName | None:
+def _member_name(context: FileContext, node: Scalar, block: Block) -> OperatorName | None:
     """The operator that a field of ``impl`` or ``fake`` names; None, noting why, when it names none."""
     name = read_operator_name(context.problems, node)
-    return _in_block(context, node, name, block) if name is not None and is_usable else name
+    return None if name is None else _in_block(context, node, name, block)
 
 
 def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:

@@ -192,12 +192,10 @@ def read_operators(context: FileContext, section: Node) -> None:
 
 def _read_operator(context: FileContext, values: Values) -> None:
     schema, name = _identity(context, values)
-    namespace = name.namespace if name is not None else None
-    # With a name that cannot be used the rest is still read, for its own mistakes.
-    block = context.block(LibraryKind.FRAGMENT, namespace or WILDCARD, None, values.node, implicit=True)
-    name = name if name is not None else OperatorName("")
-    if namespace is not None:
-        context.open(block)
+    if name is None or name.namespace is None:
+        return
+    block = context.block(LibraryKind.FRAGMENT, name.namespace, None, values.node, implicit=True)
+    context.open(block)
     is_custom = not values.keys().isdisjoint(MAKERS)
     if is_custom:
         from dispatch_cli.declarations.sections.torch_library import read_custom_op
@@ -286,7 +284,7 @@ def _read_python_dispatch(context: FileContext, node: Node | None, name: Operato
             expect(problems, value, "the name of a kernel")
             continue
         kernel = text_of(problems, value)
-        if kernel is not None and key is not None and name.name:
+        if kernel is not None and key is not None:
             context.contents.python_kernels.append(
                 PythonKernel(name, key, kernel, problems.span(at), context.by, False, context.when, context.extracted)
             )

@@ -155,7 +155,7 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
         redispatches, wraps = Redispatch(RedispatchKind.EXCLUDE, (key,)), Wrapped(WrapKind.AUTOCAST, dtype=dtype)
         debug = operator.debug("register_autocast")
         operator.register(key, Kernel(debug, python=True, span=span, redispatches=redispatches, wraps=wraps))
-        if name.name and not operator.custom:
+        if not operator.custom:
             kernel = PythonKernel(name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted)
             context.contents.python_kernels.append(kernel)
 
