@@ -69,26 +69,19 @@ class CapturedListing(NamedTuple):
 
 
 class StateSource(Protocol):
-    """A captured state that gives out its operators one at a time."""
+    """A captured state that gives out its operators one at a time.
 
-    @property
-    def name(self) -> str:
-        """Name of the state, such as ``torch-2.15``."""
+    name: such as ``torch-2.15``. names: of its operators. parts: the names of what makes it up: a state, and overlays
+    over it. incomplete: the runtime keys at which it may lack kernels of its operators, and fallbacks.
+    """
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of its operators."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of what makes it up: a state, and overlays over it."""
+    name: str
+    names: Sequence[str]
+    parts: tuple[str, ...]
+    incomplete: tuple[str, ...]
 
     def part_of(self, operator: str, key: str) -> str:
         """The name of the part that has an operator's kernel at a key."""
-
-    @property
-    def incomplete(self) -> tuple[str, ...]:
-        """The runtime keys at which it may lack kernels of its operators, and fallbacks."""
 
     def operator(self, name: str) -> CapturedOperator:
         """One operator; its live table is in order."""

@@ -32,10 +32,6 @@ def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[in
         best = max((widest[number] for number in left), key=lambda it: _covered(it, left))
         conjunctions.append(best)
         left = [number for number in left if (number ^ best[1]) & best[0]]
-    for conjunction in list(conjunctions):
-        rest = [it for it in conjunctions if it != conjunction]
-        if all(any(not (case ^ it[1]) & it[0] for it in rest) for case in wanted):
-            conjunctions = rest
     return [[(at, bool(truth >> at & 1)) for at in positions if mask >> at & 1] for mask, truth in conjunctions]
 
 
