@@ -19,6 +19,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     InstanceValue,
     LibraryValue,
     Opaque,
+    OperatorHandle,
     RegistrationQuestion,
     Scope,
     Value,
@@ -376,7 +377,7 @@ class Statements:
             flow = self.block(body, scope)
             self._run.now.refusals_allowed -= allowed
             self._run.now.trying -= 1
-        after = scope.names
+        after, returned = scope.names, len(scope.returns)
         for handler in node.handlers:
             scope.names = dict(before)
             caught = "an exception" if handler.type is None else source_text(handler.type)
@@ -384,6 +385,8 @@ class Statements:
                 if handler is not main:
                     self.block(handler.body, scope)
         scope.names = after
+        if flow.ends and flow.leaves == "return" and isinstance(scope.returns[returned - 1].value, OperatorHandle):
+            del scope.returns[returned:]  # what stands for the operator where it cannot be registered
         if node.finalbody:
             last = self.block(node.finalbody, scope)
             flow.ends = flow.ends or last.ends
