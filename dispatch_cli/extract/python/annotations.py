@@ -268,7 +268,7 @@ def infer_schema(
     function = unwrapped(function) if isinstance(function, FunctionValue) else function
     if not isinstance(function, FunctionValue) or isinstance(function.node, ast.Lambda):
         raise NoSchema("the function is not a function of these sources")
-    if SIGNATURE in function.attributes:
+    if SIGNATURE in function.attributes or "__annotations__" in function.attributes:
         raise NoSchema("the signature of the function is set by hand")
     if "out" in tags:
         raise NoSchema("which results are the arguments that torch.Tag.out is about is not followed")
