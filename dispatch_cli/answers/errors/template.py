@@ -126,6 +126,7 @@ HOLES = {
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
+    "other_number_type": r"(?P<other_dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
     "cpu_type": r"[A-Z]\w{3,30}Tensor",
     # long int; torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType, of which the dtype is a part
     "operand": rf"(?:{_ON_DEVICE})?(?P<dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
