@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import TypeVar
+from typing import Any
 
 from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
@@ -21,10 +21,8 @@ from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
-    ExtractedFallback,
     ExtractedKernel,
     Extraction,
-    OperatorFunction,
     SourceKind,
     Unknown,
 )
@@ -45,7 +43,6 @@ MARK = b"privateuse1_backend"
 _CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
-_Key = TypeVar("_Key", bound="str | Unknown | None")
 _COMMENTS = ("#", "//", "*", "/*")
 
 
@@ -214,8 +211,7 @@ def imported_names(
 
     Such a package gives the backend its name. Each with the place of the first import.
     """
-    keys = {match[1].lower() for key in _keys(items) if (match := _NAME_IN_KEY.search(key))} | set(_devices(items))
-    names = set(filter(is_free_backend_name, keys))
+    names = set(filter(is_free_backend_name, _used_names(items)))
     places: dict[str, Span] = {}
     for file, text in _texts(files if names else (), read):
         for match in _IMPORT.finditer(text):
@@ -235,33 +231,22 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
 def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
     """Yield the registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
 
-    def shared(key: _Key) -> _Key | str:
+    def shared(key: Any) -> Any:
         match = _NAME_IN_KEY.search(key) if isinstance(key, str) else None
         return key if match is None or match[1].lower() not in names else match.string[: match.start(1)] + PRIVATE_USE1
 
     for item in items:
-        if isinstance(item, ExtractedBlock):
-            item = item._replace(dispatch_key=shared(item.dispatch_key))
-        elif isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
-            item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
-        if isinstance(item, ExtractedKernel):
-            item = item._replace(key=shared(item.key))
-        if isinstance(item, ExtractedFallback):
-            item = item._replace(key=shared(item.key))
-        yield item
+        changes = {name: shared(getattr(item, name)) for name in ("key", "dispatch_key") if hasattr(item, name)}
+        if (block := getattr(item, "block", None)) is not None:
+            changes["block"] = block._replace(dispatch_key=shared(block.dispatch_key))
+        yield item._replace(**changes)
 
 
-def _keys(items: Iterable[Extracted]) -> Iterator[str]:
-    for registration in items:
-        if isinstance(registration, ExtractedBlock) and isinstance(registration.dispatch_key, str):
-            yield registration.dispatch_key
-        elif isinstance(registration, ExtractedKernel | ExtractedFallback) and isinstance(registration.key, str):
-            yield registration.key
-
-
-def _devices(items: Iterable[Extracted]) -> Iterator[str]:
+def _used_names(items: Iterable[Extracted]) -> Iterator[str]:
+    """The names of backends in the keys of registrations, and the devices that these are for."""
     for item in items:
-        if isinstance(item, CustomOperator):
-            yield from item.device_types or ()
-        elif isinstance(item, OperatorFunction):
-            yield from (device for device in item.devices if isinstance(device, str))
+        for key in (getattr(item, "key", None), getattr(item, "dispatch_key", None)):
+            if isinstance(key, str) and (match := _NAME_IN_KEY.search(key)) is not None:
+                yield match[1].lower()
+        devices = (*(getattr(item, "device_types", None) or ()), *getattr(item, "devices", ()))
+        yield from (device for device in devices if isinstance(device, str))
