@@ -72,6 +72,8 @@ def answered(text: str) -> ErrorReport:
         'File "/x/mxnet/ndarray.py"\nRuntimeError: tensors must be on the same device',
         "AttributeError: 'Tensor' object has no attribute 'asnumpy'",
         "TypeError: db_abstract() missing 1 required positional argument: 'x'",
+        "cupy: TypeError: quantile only supports floating point dtypes",
+        "RuntimeError: call aclnnAdd failed, detail:EZ1001",
         "RuntimeError: Could not run 'deploy' with arguments from the 'staging' backend.",
         "ValueError: Cannot flatten a sharded index",
         "CUDA error: invalid device function\n  current device: 0, in function ggml_cuda_mul_mat_q",
