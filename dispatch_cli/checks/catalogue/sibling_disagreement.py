@@ -154,12 +154,13 @@ def _of_family(
     answers: dict[OperatorName, Coverage],
     reported: frozenset[OperatorName],
 ) -> Iterator[Finding]:
+    lacking: dict[OperatorName, frozenset[str]] = {}  # each form is reported once, of the first that has the kernel
     for name, form in family.items():
         if name not in reported:
             continue
         written = frozenset(view.written_keys(name)) if name in view.own else frozenset()
         for other, other_form in family.items():
-            keys = answers[name].present & answers[other].missing
+            keys = (answers[name].present & answers[other].missing) - lacking.get(other, frozenset())
             if written:
                 keys &= written
             elif OperatorForm.OUT in (form, other_form):
@@ -167,6 +168,7 @@ def _of_family(
             if META in keys and view.active(name)[META].kernel.fake is not None:
                 keys -= {META}
             if keys and other_form is not form and view.concerns(name, keys):
+                lacking[other] = lacking.get(other, frozenset()) | keys
                 ordered = [key for key in view.universe.runtime if key in keys]
                 callers = _callers(view, family, ordered[0]) if other_form is OperatorForm.OUT else []
                 yield _finding(view, name, other, other_form, ordered, callers)
