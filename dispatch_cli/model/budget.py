@@ -30,8 +30,6 @@ CHARACTERS = 100
 """So many characters of a text count as one more thing, as does a comma: it is read for each of its aliases."""
 MAX_DIGITS = 20
 """Digits of one number, which are enough for 64 bits: some are added up, and Python does not print very long ones."""
-MAX_WIDE = 160 << 20
-"""Bytes of a decoded file: characters beyond U+FFFF make each of the others take four bytes."""
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{,]', re.DOTALL)
 """A text, or what each further value comes after. A text that does not end is one, too: it is looked at once."""
@@ -93,8 +91,6 @@ def parse_json(data: bytes, budget: Budget) -> Any:
     text = data.decode("utf-8-sig")
     if not re.match(r"\s*[\[{]", text):
         raise ValueError("it does not begin with { or [")
-    if len(text) * (1 if text.isascii() else 4) > MAX_WIDE:
-        raise OverBudget("the file is too large for a file with non-ASCII characters", "escape them, or split it")
     things, most = 1, budget.things - budget.spent
     for match in _TOKEN.finditer(text):
         start, end = match.span()

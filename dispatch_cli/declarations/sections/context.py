@@ -202,23 +202,10 @@ class FileContext:
 _AS_IT_IS = nullcontext()
 
 
-def read_schema(context: FileContext, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
-    """The schema in a text; *namespace* is that of the block around it. None, noting it, when it is not one."""
-    if type(node) is not Scalar:
-        return None
-    problems = context.problems
-    if "(" not in node.text:
-        problems.add(
-            "bad-schema",
-            "expected a schema, such as ns::name(Tensor x) -> Tensor, found a name without arguments",
-            node,
-            "for an operator that is defined elsewhere, use the field name instead of func"
-            if namespace is None
-            else None,
-        )
-        return None
+def read_schema(context: FileContext, node: Node | None) -> FunctionSchema | None:
+    """The schema in a text; None, noting it, when it is not one."""
     parse = parse_printed_schema if context.header.is_snapshot else parse_schema
-    return _read(problems, node, parse, "bad-schema")
+    return _read(context.problems, node, parse, "bad-schema") if type(node) is Scalar else None
 
 
 def unknown_schema(name: OperatorName, reason: str | None) -> FunctionSchema:

@@ -228,7 +228,7 @@ def _read_definitions(context: FileContext, section: Node | None, block: Block) 
         if type(node) is Scalar:
             values["func"] = node
         with context.placed(node):
-            schema, func = read_definition(context, values, block.namespace)
+            schema, func = read_definition(context, values)
             if schema is not None and func is not None:
                 name = _in_block(context, func, schema.name, block, in_schema=True)
                 schema = None if name is None else replace(schema, name=name)

@@ -233,18 +233,13 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
     return schema, name
 
 
-def read_definition(
-    context: FileContext, values: Values, namespace: str | None = None
-) -> tuple[FunctionSchema | None, Node | None]:
-    """The schema of a definition, which can be one that is not known, and its node; None for what only has a name.
-
-    namespace: that of the block around it.
-    """
+def read_definition(context: FileContext, values: Values) -> tuple[FunctionSchema | None, Node | None]:
+    """The schema of a definition, which can be one that is not known, and its node; None for what only has a name."""
     problems = context.problems
     field = next((name for name in ("func", *MAKERS, "name") if name in values), None)
     node = None if field is None else values[field]
     if values.get("schema") is None:
-        return None if field == "name" else read_schema(context, node, namespace), node
+        return None if field == "name" else read_schema(context, node), node
     name, reason = read_operator_name(problems, node), values.text("reason")
     if field == "name" and node is not None and (refused := values.text("refused")) is not None:
         problems.add("torch-library", refused, node)
