@@ -271,27 +271,20 @@ def parse_place(text: str) -> Span | None:
     return None if match is None else Span(match[1], int(match[2]), int(match[3] or 1))
 
 
-def read_conditions(problems: Problems, known: dict[str, Condition], node: Node | None) -> tuple[Condition, ...]:
+def read_conditions(problems: Problems, known: dict[str, Condition], node: Node | None) -> Iterator[Condition]:
     """The conditions of a field ``when``; those that cannot be read are noted. known: those that were read before."""
-    return () if node is None else tuple(_conditions(problems, known, node))
-
-
-def _conditions(problems: Problems, known: dict[str, Condition], node: Node) -> Iterator[Condition]:
+    if node is None:
+        return
     from dispatch_cli.model.conditions.condition import parse_condition
 
     for item in scalars(problems, node, "a condition"):
-        text = word_of(problems, item)
-        if text is None:
+        if (text := word_of(problems, item)) is None:
             continue
-        condition = known.get(text)
-        if condition is None:
+        try:
             if len(text) > MAX_CONDITION:
-                message = f"the condition has more than {MAX_CONDITION} characters"
-                problems.add("bad-condition", message, item)
-                continue
-            try:
-                condition = known[text] = parse_condition(text)
-            except ValueError as error:
-                problems.add("bad-condition", f"the condition {quoted(text)} cannot be read: {error}", item)
-                continue
-        yield condition
+                raise ValueError(f"it has more than {MAX_CONDITION} characters")
+            known[text] = known.get(text) or parse_condition(text)
+        except ValueError as error:
+            problems.add("bad-condition", f"the condition {quoted(text)} cannot be read: {error}", item)
+        else:
+            yield known[text]
