@@ -116,9 +116,8 @@ class _Loader:
     ) -> None:
         self._continued = Continued(None) if continued is None else continued
         self._backend = privateuse1
-        self._given = universe if isinstance(universe, Universe) else None
         self._universe_file: str | None = None
-        self._wanted = universe.name if isinstance(universe, Universe) else universe
+        self._wanted = universe
         self._allow_outside = allow_outside
         self._assumed: str | None = None
         self._problems: list[Problem] = []
@@ -126,7 +125,6 @@ class _Loader:
         self._bases: dict[str, tuple[Span, ...]] = {}
         self._files: dict[str, FileContext] = {}
         self._history: list[FileContext] = []
-        self._open: list[FileContext] = []
         for base in (states.resolve(name).name for name in bases):
             if base in states.names() or base in states.overlay_names():
                 self._bases.setdefault(base, ())
@@ -167,10 +165,8 @@ class _Loader:
             return
         file = self._files[identity] = self._read(name, identity, project)
         file.through, file.only_guards, file.project = through, only_guards, project
-        self._open.append(file)
         for extension in file.header.extends:
             self._extend(file, extension)
-        self._open.pop()
         self._history.append(file)
 
     def assume(self, base: str) -> None:
@@ -277,12 +273,7 @@ class _Loader:
                 self._bases.setdefault(extension.target, (*file.through, file.problems.span(extension.node)))
             return
         identity = source.identity(extension.target)
-        chain = [opened.identity for opened in self._open]
-        if identity in chain:
-            circle = [opened.name for opened in self._open[chain.index(identity) :]]
-            message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
-            file.problems.add("extends-circle", message, extension.node)
-        elif identity not in self._files and len(self._files) >= MAX_FILES:
+        if identity not in self._files and len(self._files) >= MAX_FILES:
             message = f"more than {MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
         else:
@@ -296,8 +287,8 @@ class _Loader:
 
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
-        chosen = self._given
-        if chosen is None and self._wanted is not None:
+        chosen = self._wanted if isinstance(self._wanted, Universe) else None
+        if isinstance(self._wanted, str):
             from dispatch_cli.declarations.universe_file import load_universe
 
             try:

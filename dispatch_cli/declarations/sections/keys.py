@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from dispatch_cli import universes
 from dispatch_cli.declarations.fields import pairs_of, parts
@@ -141,10 +142,8 @@ class KeyReader:
 
     def _is_known(self, key: str) -> bool:
         """True for an alias key, and for a key that only other universes have a slot for, or as an alias."""
-        universe = self.universe
-        if universe is None or key in universe.slot or universe.is_alias(key):
-            return True
-        return any(key in other.slot or other.is_alias(key) for other in map(universes.load, universes.names()))
+        known = chain((self.universe,), map(universes.load, universes.names()))
+        return any(universe is None or key in universe.slot or universe.is_alias(key) for universe in known)
 
     def _has_slot(self, problems: Problems, key: str, at: Node | Place) -> bool:
         universe = self.universe

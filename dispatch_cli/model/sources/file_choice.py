@@ -17,7 +17,8 @@ from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, O
 
 MOST_RIVALS = 24
 """Files that are rivals of each other, directly or by others; where there are more, they are taken for independent."""
-_NAME = r"(?:\"[^\"\\]+\"|[^\s\",()]+)"
+_PLAIN = re.compile(r"[^\s\",()]+")
+_NAME = rf"(?:\"[^\"\\]+\"|{_PLAIN.pattern})"
 _FORM = re.compile(rf"({_NAME}) is in the build, not ({_NAME}(?:, {_NAME})*)")
 _NEGATED = re.compile(rf"not ({_NAME}) is in the build")
 
@@ -31,16 +32,13 @@ class FileChoice(NamedTuple):
 
 def is_in_build(choice: FileChoice) -> Atom | None:
     """The condition under which a file is in the build; None where the names cannot stand in a condition."""
-    for quote in ("", '"'):
-        file, *rivals = (f"{quote}{name}{quote}" for name in (choice.file, *choice.rivals))
-        atom = Atom(f"{file} is in the build, not {', '.join(rivals)}")
-        around = And((Or((atom, Atom("other"))), Not(atom)))
-        try:
-            if file_choice(atom.text) == choice and parse_condition(str(around)) == around:
-                return atom
-        except ValueError:
-            continue
-    return None
+    file, *rivals = (name if _PLAIN.fullmatch(name) else f'"{name}"' for name in (choice.file, *choice.rivals))
+    atom = Atom(f"{file} is in the build, not {', '.join(rivals)}")
+    around = And((Or((atom, Atom("other"))), Not(atom)))
+    try:
+        return atom if file_choice(atom.text) == choice and parse_condition(str(around)) == around else None
+    except ValueError:
+        return None
 
 
 @cache
