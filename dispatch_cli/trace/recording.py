@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 from dispatch_cli.capture.answer import Either, Malformed, look
@@ -34,9 +35,8 @@ MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
 """Calls that are read; they take 250 MB."""
-MAX_LINE_BYTES = 1 << 20
-MAX_STATE_BYTES = 128 << 20
-"""Limit of the line with the state. PyTorch 2.15 needs 6 MiB for it."""
+MAX_LINE_BYTES = 128 << 20
+"""Bytes of a line. PyTorch 2.15 needs 6 MiB for the one with the state."""
 MAX_NAMES = 1_000_000
 """Entries of one table: operators, places, signatures …"""
 MAX_DEPTH = 10_000
@@ -244,7 +244,7 @@ class _RecordingReader:
     def read(self, stream: BinaryIO) -> Recording:
         """Errors: InputError, OSError."""
         number, size = 0, 0
-        for number, line in enumerate(_lines(stream), start=1):
+        for number, line in enumerate(iter(partial(stream.readline, MAX_LINE_BYTES), b""), start=1):
             size += len(line)
             try:
                 self._line(number, line)
@@ -386,18 +386,10 @@ _HEAD = {
 }
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines, none longer than a state may be. Errors: ValueError, OSError."""
-    while line := stream.readline(MAX_STATE_BYTES):
-        yield line
-
-
 def _parsed(line: bytes) -> Any:
     """Errors: ValueError, RecursionError."""
-    if len(line) > MAX_LINE_BYTES and not line.startswith(_STATE):
+    if len(line) >= MAX_LINE_BYTES:
         raise Malformed(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB")
-    if len(line) >= MAX_STATE_BYTES:
-        raise Malformed(f"the state is larger than {MAX_STATE_BYTES >> 20} MiB")
     return json.loads(line) if len(line) < _SMALL else parse_json(line, Budget(len(line)))
 
 
