@@ -14,11 +14,6 @@ from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
-_SINGLE_IMPLICIT = (
-    frozenset({keys.IMPLICIT}),
-    frozenset({keys.IMPLICIT_NESTED}),
-    frozenset({keys.IMPLICIT, keys.IMPLICIT_NESTED}),
-)
 _IGNORED = (
     *("variants", "device_guard", "device_check", "python_module", "category_override", "cpp_no_default_args"),
     *("use_const_ref_for_mutable_tensors", "structured_inherits", "precomputed"),
@@ -157,7 +152,8 @@ class FunctionReader:
         is_of_group = function.structured or function.delegate is not None
         if "dispatch" not in fields.values and not function.dispatch and not is_of_group:
             function.dispatch[keys.IMPLICIT] = NativeKernel(schema.cpp_name, function.at)
-        function.abstract = function.delegate is not None or function.dispatch.keys() not in _SINGLE_IMPLICIT
+        is_implicit = function.dispatch and function.dispatch.keys() <= {keys.IMPLICIT, keys.IMPLICIT_NESTED}
+        function.abstract = function.delegate is not None or not is_implicit
         return function
 
     def _dispatch(self, function: NativeFunction, fields: Fields) -> None:

@@ -196,37 +196,21 @@ def _kernel(function: NativeFunction) -> GeneratedKernel:
     return GeneratedKernel(FUNCTIONALIZE, function, name, function.at)
 
 
-class VersionRules(NamedTuple):
-    """Behavior of torchgen that depends on the version of PyTorch.
+def minor_version(operators: Container[str]) -> int:
+    """The minor version of the PyTorch 2 that has these operators, as far as torchgen's work depends on it.
 
-    generates_for_core: it adds out forms of composite operators with the tag ``core`` (since 2.6).
-    decomposes_views: views that are composite have their composite kernel at Functionalize (since 2.10).
-    tags_forms: out and in-place forms have the tags ``out`` and ``inplace`` (since 2.13).
+    Since 2.6, it adds out forms of composite operators with the tag ``core``. Since 2.10, composite views have their
+    composite kernel at Functionalize. Since 2.13, out and in-place forms have the tags ``out`` and ``inplace``.
     """
-
-    generates_for_core: bool = True
-    decomposes_views: bool = True
-    tags_forms: bool = True
-
-
-def version_rules(operators: Container[str]) -> VersionRules:
-    """The rules of the version of PyTorch that has these operators; the newest where they do not tell.
-
-    ``align_as`` goes with named tensors, which are gone in 2.13; ``_foreach_rsqrt`` is new in 2.6, and
-    ``_scaled_mm_v2`` in 2.10.
-    """
-    named = "align_as" in operators
-    return VersionRules(
-        generates_for_core=not named or "_foreach_rsqrt" in operators,
-        decomposes_views=not named or "_scaled_mm_v2" in operators,
-        tags_forms=not named,
-    )
+    if "align_as" not in operators:  # it goes with named tensors, which are gone in 2.13
+        return 13
+    return 10 if "_scaled_mm_v2" in operators else 6 if "_foreach_rsqrt" in operators else 5
 
 
 class NativeFunctions(NamedTuple):
     """Content of a ``native_functions.yaml``.
 
-    functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
+    functions: those of the file, and those that torchgen adds to them. minor: as by `minor_version`.
     outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
     kernels of that backend; what its generator makes of other operators is not known. problems: what is not understood.
     unread: names, with their places, of operators whose schemas are not known.
@@ -235,7 +219,7 @@ class NativeFunctions(NamedTuple):
     functions: list[NativeFunction]
     groups: list[Forms]
     views: list[ViewGroup]
-    rules: VersionRules
+    minor: int
     outside: bool
     problems: list[NotUnderstood]
     unread: list[tuple[str, Span]]
@@ -252,12 +236,12 @@ def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions
     for function in twice:
         why = f"{function.name} is a second {function.schema.kind.value} form of the same function"
         reader.problems.append(NotUnderstood(function.at, function.name, why))
-    rules = version_rules({function.name for function in functions})
-    functions += add_generated(groups, rules.generates_for_core)
+    minor = minor_version({function.name for function in functions})
+    functions += add_generated(groups, of_core=minor >= 6)
     _check_delegates(functions, reader.problems)
     outside = _is_outside(file, reader.keys)
     unread = [*reader.bare, *reader.refused]
-    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems, unread)
+    return NativeFunctions(functions, groups, view_groups(functions), minor, outside, reader.problems, unread)
 
 
 def _is_outside(file: str, named: Set[str]) -> bool:
@@ -312,4 +296,4 @@ def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[
         return
     for function in of_pytorch:
         yield from autograd_kernels(function, derivatives)
-    yield from functionalization_kernels(read.groups, read.views, read.rules.decomposes_views)
+    yield from functionalization_kernels(read.groups, read.views, read.minor >= 10)

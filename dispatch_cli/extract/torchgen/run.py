@@ -82,7 +82,7 @@ def definition_items(
 ) -> Iterator[Extracted]:
     """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str.
 
-    tags_forms: as in `VersionRules`.
+    tags_forms: out and in-place forms have the tags ``out`` and ``inplace``.
     """
     by_namespace: dict[str, list[NativeFunction]] = {}
     for function in functions:
@@ -215,7 +215,7 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, _NO_DERIVATIVES)
         when = self._sources.settings(name).when
-        self._found += definition_items(definitions(read), read.rules.tags_forms, when)
+        self._found += definition_items(definitions(read), read.minor >= 13, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
         of_pytorch = [(it.name, it.at) for it in read.functions if read.outside and it.namespace == ATEN]
         self._found += self._of_dialect(name, [*read.unread, *of_pytorch])
