@@ -40,8 +40,6 @@ _REGISTERS = (
 """Texts of a file that may register something itself."""
 _FILLED_IN = re.compile(r"\{%|\{\{[^{}\n]+\}\}|\$\{\w")
 """A place that a template engine fills in: a file that has one need not be Python."""
-MAX_MODULES_DEEP = 25
-"""Modules that import each other, one inside the other."""
 
 
 def extract_python(sources: Sources) -> Extraction:
@@ -126,26 +124,19 @@ class PythonReader:
         self.evaluator.module = self.module
         self._statements = Statements(self.evaluator)
         self._modules: dict[str, Scope] = {}
-        self._reading = 0
 
     def module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read."""
         if file in self._modules:
             return self._modules[file]
         scope = self._modules[file] = Scope(file)
-        if self._reading >= MAX_MODULES_DEEP:
-            del self._modules[file]
-            return scope
         run = self.run
         tree = run.index.tree(file)
-        self._reading += 1
         try:
             with run.anew(), run.work.file(file):
                 self._statements.block(tree.body, scope)
         except (OverWork, RecursionError) as error:
             run.bounded(error, file)
-        finally:
-            self._reading -= 1
         return scope
 
     def unreached(self, file: str) -> None:

@@ -11,7 +11,6 @@ from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
 from dispatch_cli.extract.python.evaluation.values import (
     CHARACTERS,
     MAX_BITS,
-    MAX_NAME,
     MAX_PARTS,
     MAX_TEXT,
     PARTS,
@@ -90,8 +89,8 @@ class Reading:
 class PythonRun:
     """State that the modules of a run share.
 
-    called: the places of what functions register that nothing calls. too_long: functions that took too many steps for
-    their values. excluded: the statements that a decided condition excludes.
+    called: the places of what functions register that nothing calls. excluded: the statements that a decided condition
+    excludes.
 
     questions: tests for what is registered, with the operators. if_absent: as in `Extraction`.
     removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
@@ -117,7 +116,6 @@ class PythonRun:
         self.called_in_excluded: set[str] = set()
         self.functions: dict[str, list[FunctionValue]] = {}
         self.entered: set[int] = set()
-        self.too_long: set[int] = set()
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
         self._holders: dict[tuple[object, ...], tuple[FunctionValue | None, tuple[Condition, ...]]] = {}
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
@@ -139,20 +137,17 @@ class PythonRun:
             if self.now.value_left < 0:
                 raise TooMuchForValue
 
-    def for_value(self, function: ast.AST, act: Callable[[], object]) -> bool:
+    def for_value(self, act: Callable[[], object]) -> bool:
         """Follow a function only for its value; False where that takes more than `VALUE_UNITS`."""
         if self.now.value_left is not None:
             act()
             return True
-        if id(function) in self.too_long:
-            return False
         limit = min(VALUE_UNITS, self.now.values_left)
         inner = replace(self.now, when=[*self.now.when], value_left=limit)
         try:
             with self.anew(inner):
                 act()
         except TooMuchForValue:
-            self.too_long.add(id(function))
             return False
         finally:
             self.now.values_left -= limit - (inner.value_left or 0)
@@ -247,8 +242,6 @@ class PythonRun:
         """A test that asks whether something is registered for an operator already."""
         if (setting := self.values(file).get(text)) is not None:
             return setting[0]
-        if len(text) > MAX_NAME:
-            return Opaque(node)
         self.questions[text] = operator
         return RegistrationQuestion(node, text)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from math import prod
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema, infer_schema
@@ -57,8 +57,6 @@ _DECORATORS = {
     "register_kernel": "op device_types func",
 }
 """Parameters of functions that return a decorator where the last one is not given."""
-MAX_CHOICES = 32
-"""Combinations of the values that the arguments of one call may have."""
 
 
 class TorchCalls:
@@ -139,8 +137,6 @@ class TorchCalls:
         several = [(slot, value) for slot, value in arguments if isinstance(value, Alternatives)]
         if not several:
             return act(call)
-        if prod(len(value.options) for _, value in several) > MAX_CHOICES:
-            return self._run.not_known(call, "its arguments may have too many values")
         slot, value = several[0]
         return self._run.each(value, lambda chosen: self._choices(call.with_argument(slot, chosen), act))
 
@@ -159,11 +155,7 @@ class TorchCalls:
         tags = names.tags_of(arguments.get("tags"))
         name = arguments.get("op_name")
         schema = self._schema_of(arguments.get("prototype_function"), arguments.get("mutates_args", ()), tags)
-        if isinstance(schema, NamedSchema):
-            return NamedSchema(name if isinstance(name, str) else "", schema.why, schema.refused)
-        if name is None:
-            return schema
-        return f"{name}{schema}" if isinstance(name, str) else Opaque(call.node)
+        return _named(name or "", schema, call) if isinstance(name, str | None) else Opaque(call.node)
 
     def _custom_op(self, call: Call, triton: bool = False) -> Value:
         """``custom_op(name, fn)``."""
@@ -174,15 +166,14 @@ class TorchCalls:
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
         if schema is None:
             schema = self._schema_of(function, mutates, tags)
-        if not isinstance(schema, str | NamedSchema):
-            schema = NamedSchema("", f"the schema is `{names.shown(schema, call.node)}`")
-        unknown = schema if isinstance(schema, NamedSchema) else None
+        whole = _named(name if isinstance(name, str) else "", schema, call)
+        unknown = whole if isinstance(whole, NamedSchema) else None
         devices = names.devices_of(types)
         if devices is not None and any(isinstance(device, Unknown) for device in devices):
             self._run.not_known(call, f"its device types are `{names.shown(types, call.node)}`")
         operator = CustomOperator(
             name,
-            f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None,
+            whole if isinstance(whole, str) and isinstance(name, str) else None,
             function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function",
             *self._run.where(call),
             device_types=None if devices is None else tuple(device for device in devices if isinstance(device, str)),
@@ -248,15 +239,7 @@ class TorchCalls:
         arguments = call.arguments("qualname schema")
         name, schema = names.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
         lib = self._library_of(name, arguments.get("lib"), call)
-        whole: Value = schema
-        if isinstance(name, Unknown):
-            whole = Opaque(call.node, name.expression)
-        elif isinstance(schema, str):
-            whole = f"{name}{schema}"
-        elif isinstance(schema, NamedSchema):
-            whole = NamedSchema(name, schema.why, schema.refused)
-        else:
-            whole = NamedSchema(name, f"the schema is `{names.shown(schema, call.node)}`")
+        whole = Opaque(call.node, name.expression) if isinstance(name, Unknown) else _named(name, schema, call)
         self._define(lib, call.of(whole, tags=arguments.get("tags")))
         return None
 
@@ -446,3 +429,12 @@ class TorchCalls:
         else:
             self._add(FunctionRole.PY_IMPL, operator, function, call.of(), devices=(key,) if key else ())
         return function
+
+
+def _named(name: str, schema: Value, call: Call) -> str | NamedSchema:
+    """A schema with the name of its operator."""
+    if isinstance(schema, str):
+        return f"{name}{schema.strip()}"
+    if isinstance(schema, NamedSchema):
+        return replace(schema, name=name)
+    return NamedSchema(name, f"the schema is `{names.shown(schema, call.node)}`")

@@ -17,7 +17,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     MAX_ITEMS,
     MAX_NAME,
     MAX_PARTS,
-    MAX_TEXT,
     PARTS,
     Alternatives,
     Bound,
@@ -474,8 +473,6 @@ class Evaluator:
         """The module of a name."""
         if names.is_torch_api(name):
             return Dotted(name)
-        if len(name) > MAX_NAME:
-            return Opaque(None, name[:MAX_TEXT])
         file = self.run.index.absolute(name, scope.file)
         if file and name != "torch":
             return ModuleValue(file)
@@ -663,7 +660,7 @@ class Evaluator:
         try:
             if self._registers(code):
                 self.block(code.body, inner)
-            elif not self.run.for_value(code, lambda: self.block(code.body, inner)):
+            elif not self.run.for_value(lambda: self.block(code.body, inner)):
                 return Opaque(call.node)
         finally:
             del self.run.now.active[count:]
@@ -701,8 +698,6 @@ class Evaluator:
             scope.names[arguments.kwarg.arg] = left
 
     def _instance(self, cls: ClassValue, call: Call) -> Value:
-        if self.is_enum(cls):
-            raise NoResult
         instance = InstanceValue(cls)
         with suppress(NoResult):
             start = self._of_class(cls, instance, "__init__")

@@ -269,14 +269,12 @@ class Statements:
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             return self._unknown_times(node.body, scope, why)
         size = len(self._run.now.when)
-        excluded = bool(items) or isinstance(node.iter, ast.List | ast.Tuple)
         flow = Flow()
         for item in items[:MAX_LOOP]:
             flow = Flow()
             for option in item.options if isinstance(item, Alternatives) else (ValueOption((), item),):
                 with self._run.under(option.when) as possible:
                     if possible:
-                        excluded = False
                         self.assign(node.target, option.value, scope)
                         flow = self.block(node.body, scope)
             if flow.leaves_loop:
@@ -286,8 +284,6 @@ class Statements:
         del self._run.now.when[size:]
         if flow.leaves_loop:
             return flow if flow.leaves == "return" else Flow()
-        if excluded:
-            self._run.dead(node.body)
         return self.block(node.orelse, scope)
 
     def _while(self, node: ast.While, scope: Scope) -> Flow:
