@@ -609,6 +609,10 @@ class Evaluator:
                     return self._followed(function, call)
                 case ClassValue():
                     return self._instance(function, call)
+                case InstanceValue(ClassValue() as cls):
+                    method = self._of_class(cls, function, "__call__")
+                    if isinstance(method, FunctionValue):
+                        return self._followed(method, call)
                 case Prepared(prepared, arguments, keywords):
                     return self.apply(prepared, call.of(*arguments, *call.given, **{**keywords, **call.keywords}))
                 case Bound():
@@ -703,7 +707,25 @@ class Evaluator:
             start = self._of_class(cls, instance, "__init__")
             if isinstance(start, FunctionValue):
                 self._followed(start, call)
+            return instance
+        fields = self._fields(cls)
+        given = {**dict(zip(fields, call.given, strict=False)), **call.keywords}
+        instance.attributes.update((name, value) for name, value in given.items() if name in fields)
         return instance
+
+    def _fields(self, cls: ClassValue) -> dict[str, None]:
+        """The parameters of a dataclass or named tuple, in order; none of another class."""
+        fields: dict[str, None] = {}
+        for ancestor in reversed(self._ancestors(cls)):
+            decorators = (part.func if isinstance(part, ast.Call) else part for part in ancestor.node.decorator_list)
+            is_data = any(source_text(part).rpartition(".")[2] == "dataclass" for part in decorators)
+            if is_data or Dotted("typing.NamedTuple") in self._bases(ancestor):
+                for part in ancestor.node.body:
+                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                        text = source_text(part)
+                        if "ClassVar" not in text and "init=False" not in text:
+                            fields[part.target.id] = None
+        return fields
 
     def _bound(self, bound: Bound, call: Call) -> Value:
         given = call.given

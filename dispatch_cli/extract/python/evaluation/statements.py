@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
@@ -139,6 +139,8 @@ class Statements:
                 return self._with(node, scope)
             case ast.Try():
                 return self._try(node, scope)
+            case ast.Match():
+                return self.block(_as_if(node), scope)
             case ast.Return():
                 value = None if node.value is None else self._evaluator.value(node.value, scope)
                 self._run.spend(len(self._run.now.when) // PARTS)
@@ -404,6 +406,36 @@ class Statements:
                 known = isinstance(value, LibraryValue | InstanceValue)
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self.block(node.body, scope)
+
+
+@lru_cache(maxsize=4096)
+def _as_if(node: ast.Match) -> list[ast.stmt]:
+    """The cases of ``match`` as ``if``, ``elif`` and ``else``."""
+    result: list[ast.stmt] = []
+    for case in reversed(node.cases):
+        body, name = case.body, getattr(case.pattern, "name", None)
+        if name is not None and _test(node.subject, case.pattern) is None:
+            body = [ast.Assign([ast.Name(name, ast.Store())], node.subject), *body]
+        tests = [test for test in (_test(node.subject, case.pattern), case.guard) if test is not None]
+        if tests:
+            test = ast.copy_location(ast.BoolOp(ast.And(), tests), case.pattern)
+            body = [ast.copy_location(ast.If(test, body, result), case.pattern)]
+        result = body
+    return result
+
+
+def _test(subject: ast.expr, pattern: ast.pattern) -> ast.expr | None:
+    """The test of a pattern; None for one that fits all, a test that nobody can decide for one of many parts."""
+    match pattern:
+        case ast.MatchValue(value):
+            return ast.Compare(subject, [ast.Eq()], [value])
+        case ast.MatchSingleton(value):
+            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
+        case ast.MatchOr(patterns):
+            return ast.BoolOp(ast.Or(), [_test(subject, part) or ast.Constant(True) for part in patterns])
+        case ast.MatchAs(pattern=None):
+            return None
+    return ast.Call(ast.Name("matches", ast.Load()), [subject, ast.Constant(ast.unparse(pattern))], [])
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
