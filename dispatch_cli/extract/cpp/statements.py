@@ -131,6 +131,11 @@ def initialised(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]]:
     return "", []
 
 
+def _is_cast_to_void(tokens: Sequence[CppToken], name: str) -> bool:
+    """True for ``(void)m`` and ``static_cast<void>(m)``, which use the library for nothing."""
+    return "".join(token.text for token in tokens[:8]) in (f"(void){name}", f"static_cast<void>({name})")
+
+
 class BodyReader:
     """Reads the statements of one block. name: the library's. infer: gives the signature of a function."""
 
@@ -258,7 +263,7 @@ class BodyReader:
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
-        elif any(token.text in ("class_", "void") for token in tokens):  # a class, or ``(void)m``: no operator
+        elif any(token.text == "class_" for token in tokens) or _is_cast_to_void(tokens, self._name):  # no operator
             self._findings.account(tokens)
         elif not is_whole:
             self._refuse(tokens, PARTLY, when)
