@@ -31,7 +31,6 @@ from dispatch_cli.model.declarations import (
     Implement,
     LibraryKind,
     OpenBlock,
-    RefusedDeclaration,
     Registrant,
     Settle,
     Step,
@@ -196,13 +195,11 @@ class _Loader:
             from dispatch_cli.declarations.sections.changes import change_declarations
 
             declarations = change_declarations(declarations, self._history, self._captured())
-        refused: list[RefusedDeclaration] = []
+        refused: list[Problem] = []
         for file in self._files.values():
             for problem in file.problems.problems:
-                if file.header.extracted and problem.code in REFUSALS:
-                    refused.append(_refusal(problem))
-                else:
-                    self._problems.append(problem)
+                is_refusal = file.header.extracted and problem.code in REFUSALS
+                (refused if is_refusal else self._problems).append(problem)
         if declarations is None:
             raise InputError(tuple(self._problems))
         declarations = declarations._replace(refused=tuple(refused))
@@ -429,13 +426,6 @@ def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
         return step
     kernel = step.kernel._replace(redispatches=redispatches.get(step.kernel.function or ""))
     return step._replace(kernel=kernel)
-
-
-def _refusal(problem: Problem) -> RefusedDeclaration:
-    related = tuple((item.message, item.span) for item in problem.related)
-    return RefusedDeclaration(
-        problem.code, problem.message, problem.span, line_text=problem.line_text, hint=problem.hint, related=related
-    )
 
 
 def _defines_aten(step: Step) -> bool:

@@ -25,7 +25,6 @@ from dispatch_cli.model.declarations import (
     Implement,
     OpenBlock,
     PythonKernel,
-    RefusedDeclaration,
     Registrant,
     Settle,
     Step,
@@ -62,7 +61,7 @@ class Applied(NamedTuple):
 
     overrides: tuple[Registration, ...]
     problems: tuple[Problem, ...]
-    of_sources: tuple[RefusedDeclaration, ...] = ()
+    of_sources: tuple[Problem, ...] = ()
 
 
 def apply_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registration, ...]:
@@ -91,7 +90,7 @@ def apply(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
-    of_sources: list[RefusedDeclaration] = []
+    of_sources: list[Problem] = []
     overrides: list[Registration] = []
     for step in steps:
         if isinstance(step, Settle):
@@ -170,20 +169,10 @@ def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
     return below != "" and (read.endswith(own) or ("/" in step.block.file and own.endswith(read)))
 
 
-def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:
-    related = tuple((note.message, note.span) for note in problem.related)
+def _of_source(step: BlockStep, problem: Problem) -> Problem:
     name = step.schema.name if isinstance(step, Define) else step.operator if isinstance(step, Implement) else None
     operator = None if name is None else str(step.block.qualified(name) or name)
-    return RefusedDeclaration(
-        problem.code,
-        problem.message,
-        problem.span,
-        operator,
-        hint=problem.hint,
-        related=related,
-        when=step.when,
-        namespace=step.block.namespace,
-    )
+    return problem._replace(operator=operator, when=step.when, namespace=step.block.namespace)
 
 
 def _problem(step: BlockStep, refused: Refused) -> Problem:
@@ -216,11 +205,7 @@ def run(declarations: Declarations, source: StateSource | None = None, *, refusi
     refused = (
         *declarations.refused,
         *applied.of_sources,
-        *(
-            RefusedDeclaration(problem.code, problem.message, problem.span)
-            for problem in in_python
-            if problem.span in places
-        ),
+        *(problem for problem in in_python if problem.span in places),
     )
     before, base = declarations.steps_before, None
     is_same = before == declarations.steps and not (declarations.without or declarations.own_python_kernels)

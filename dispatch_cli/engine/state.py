@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.variants import Variants
     from dispatch_cli.model.calls.fake_tensor import FakeRules
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.declarations import Declarations, PythonKernel, RefusedDeclaration
+    from dispatch_cli.model.declarations import Declarations, PythonKernel
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+    from dispatch_cli.model.problem import Problem
     from dispatch_cli.model.span import Span
 
 
@@ -51,7 +52,7 @@ class State:
         base: Dispatcher | None = None,
         source: StateSource | None = None,
         declarations: Declarations | None = None,
-        refused: tuple[RefusedDeclaration, ...] = (),
+        refused: tuple[Problem, ...] = (),
     ) -> None:
         self.dispatcher = dispatcher
         self.overrides = overrides

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.conditions.condition import Condition
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind
+    from dispatch_cli.model.problem import Problem
     from dispatch_cli.model.schema.model import FunctionSchema
     from dispatch_cli.model.settings import Suppression
 
@@ -211,25 +212,6 @@ class UnreadStatement(NamedTuple):
     unread: bool = False
 
 
-class RefusedDeclaration(NamedTuple):
-    """Declaration in sources that PyTorch refuses; the others count all the same.
-
-    message: PyTorch's text, or why PyTorch cannot read it. operator: what it is about, where that is known.
-    related: other places that matter, in words. line_text, hint: as in `Problem`. when: the conditions of what is
-    refused. namespace: of its block.
-    """
-
-    code: str
-    message: str
-    span: Span | None = None
-    operator: str | None = None
-    line_text: str | None = None
-    hint: str | None = None
-    related: tuple[tuple[str, Span], ...] = ()
-    when: tuple[Condition, ...] = ()
-    namespace: str | None = None
-
-
 class CapturedRegistration(NamedTuple):
     """A registration that was there before the history: of a captured state, or one of PyTorch's own fallbacks.
 
@@ -301,7 +283,7 @@ class Declarations(NamedTuple):
     functions: tuple[RegisteringFunction, ...] = ()
     undecided: tuple[Undecided, ...] = ()
     unread: tuple[UnreadStatement, ...] = ()
-    refused: tuple[RefusedDeclaration, ...] = ()
+    refused: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()
     universe_file: str | None = None

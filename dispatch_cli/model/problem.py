@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.model.span import Span
-
-if TYPE_CHECKING:
-    from dispatch_cli.model.declarations import Declarations
 
 
 class Related(NamedTuple):
@@ -26,6 +23,8 @@ class Problem(NamedTuple):
     line_text: the offending line of the file, for the snippet; shortened by the reader when it is long.
     hint: what to do, such as ``did you mean CompositeImplicitAutograd?``
     related: other places that matter.
+    operator, when, namespace: of what PyTorch refuses of sources, as far as they are known: what it is about, the
+    conditions of its registration, and that of its block.
     """
 
     code: str
@@ -34,15 +33,18 @@ class Problem(NamedTuple):
     line_text: str | None = None
     hint: str | None = None
     related: tuple[Related, ...] = ()
+    operator: str | None = None
+    when: tuple[Any, ...] = ()
+    namespace: str | None = None
 
 
 class InputError(Exception):
     """The input cannot be used; carries every problem found, in order of place.
 
-    partial: what could be read all the same, so that its registrations can be tried too.
+    partial: the declarations that could be read all the same, so that their registrations can be tried too.
     """
 
-    def __init__(self, problems: tuple[Problem, ...], partial: Declarations | None = None) -> None:
+    def __init__(self, problems: tuple[Problem, ...], partial: Any = None) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = problems
         self.partial = partial

@@ -40,7 +40,7 @@ OMITTED = {
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}
     ),
     "Hop": frozenset({"canonical", "live", "selection"}),
-    "Problem": frozenset({"line_text"}),
+    "Problem": frozenset({"line_text", "operator", "when", "namespace"}),
     "PythonRow": _OF_CPP | {"slot"},
     "Selection": frozenset({"excluded", "included"}),
     "TableRow": _OF_PYTHON | {"error", "slot"},

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.answers.shared.source_lines import NEAR, line_at
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_start
 from dispatch_cli.render.document import Block, Excerpt, Gap, Paragraph, Run, Tone
@@ -130,9 +129,7 @@ def _excerpt(span: Span | None, line: str | None = None) -> Iterator[Block]:
         yield excerpt
 
 
-def notes_on_conditions(
-    refused: Sequence[RefusedDeclaration], conditions: ShownFor | None, why: str
-) -> Iterator[Block]:
+def notes_on_conditions(refused: Sequence[Problem], conditions: ShownFor | None, why: str) -> Iterator[Block]:
     """Registrations left out because PyTorch refuses them, and the conditions for which the answer holds.
 
     why: the command line that prints the reasons of the refusals.

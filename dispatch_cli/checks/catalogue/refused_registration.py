@@ -59,8 +59,8 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
 )
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Problem
 
 SIGNATURE_MISMATCH = "signature-mismatch"
 """The code of a kernel whose function does not fit the schema."""
@@ -80,7 +80,7 @@ UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
 
-def is_expected(item: RefusedDeclaration) -> bool:
+def is_expected(item: Problem) -> bool:
     """True if the sources ask first whether the operator is there, and so do not make the refused registration.
 
     They may also try to use it, and register it where that raises an exception.
@@ -139,7 +139,7 @@ def find(view: View) -> Iterator[Finding]:
         yield finding._replace(when=when)
 
 
-def _asks_in_vain(view: View, item: RefusedDeclaration) -> bool:
+def _asks_in_vain(view: View, item: Problem) -> bool:
     """True if a registration is only made where another operator is there, which nothing defines, either."""
     if not item.when:
         return False

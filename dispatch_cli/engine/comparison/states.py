@@ -11,8 +11,8 @@ from dispatch_cli.engine.comparison.sides import ChangeKind, KernelView, SharedP
 from dispatch_cli.engine.comparison.slots import SlotComparison
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.beyond import beyond
-from dispatch_cli.model.declarations import RefusedDeclaration
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplPlace
+from dispatch_cli.model.problem import Problem
 
 _PLACE = re.compile(r"\S*:\d+")
 
@@ -106,7 +106,7 @@ class RefusedChange(NamedTuple):
     """A registration that PyTorch refuses, and that is in one state only. change: ADDED or REMOVED."""
 
     change: ChangeKind
-    refused: RefusedDeclaration
+    refused: Problem
 
 
 def compare_refused(old: State, new: State) -> tuple[RefusedChange, ...]:
@@ -122,7 +122,7 @@ def compare_refused(old: State, new: State) -> tuple[RefusedChange, ...]:
     )
 
 
-def _identity(declaration: RefusedDeclaration) -> tuple[str, str | None, str]:
+def _identity(declaration: Problem) -> tuple[str, str | None, str]:
     """The part that is compared: all but places, also in PyTorch's text."""
     text = declaration.message
     for span in (declaration.span, *(span for _, span in declaration.related)):
