@@ -39,6 +39,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ValueOption,
     atom,
     conditional,
+    constant,
     decided,
     default_nodes,
     exclusive,
@@ -627,6 +628,9 @@ class Evaluator:
         """Apply a decorator to a function or class."""
         if isinstance(function, Alternatives):
             return self.run.each(function, lambda option: self.decorate(option, value, node, scope))
+        maker = self.value(node.func, scope) if isinstance(node, ast.Call) else function
+        if isinstance(value, FunctionValue) and isinstance(maker, Dotted) and maker.name in _CACHES:
+            value.results = {}
         if isinstance(value, FunctionValue) and not isinstance(
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
@@ -638,11 +642,20 @@ class Evaluator:
         return value if isinstance(result, Opaque) else result
 
     def _followed(self, function: FunctionValue, call: Call) -> Value:
+        results = function.results
+        if results is not None and not all(map(constant, (function.binds, *call.given, *call.keywords.values()))):
+            results = None
+        key = () if results is None else (*call.given, *sorted(call.keywords.items()))
+        if results and key in results and all(condition in self.run.now.when for condition in results[key][0]):
+            return results[key][1]
         self.run.now.calls.append((call.file, call.node))
         try:
-            return self.run_function(function, call)
+            result = self.run_function(function, call)
         finally:
             self.run.now.calls.pop()
+        if results is not None:
+            results[key] = tuple(self.run.now.when), result
+        return result
 
     def run_function(self, function: FunctionValue, call: Call) -> Value:
         """Go through the body of a function."""
@@ -843,6 +856,10 @@ class Evaluator:
                 operator = attribute(owner, name)
                 return operator if isinstance(test, bool) else conditional([test], operator, default[0])
         return self.run.pairs(owner, name, attribute, call.node)
+
+
+_CACHES = frozenset({"functools.cache", "functools.lru_cache"})
+"""Decorators of a function that runs once for the same arguments."""
 
 
 def _is_operator_namespace(name: str) -> bool:

@@ -162,7 +162,8 @@ class FunctionValue:
 
     binds: what its first parameter is. kind: ``staticmethod`` and the like. defaults: by the names of parameters.
     wrapped: the function that ``functools.wraps`` names; `Opaque` where it is not known.
-    may_be_replaced: a decorator may put another one in its place.
+    may_be_replaced: a decorator may put another one in its place. results: what its calls gave, by their arguments, and
+    under which conditions; None of a function that ``functools.cache`` does not decorate.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -174,6 +175,7 @@ class FunctionValue:
     wrapped: FunctionValue | Opaque | None = None
     attributes: dict[str, Value] = field(default_factory=dict)
     may_be_replaced: bool = False
+    results: dict[tuple[Value, ...], tuple[tuple[Condition, ...], Value]] | None = None
 
     @property
     def name(self) -> str:
