@@ -21,13 +21,13 @@ from dispatch_cli.model.declarations import (
     Fallback,
     Implement,
     LibraryKind,
+    NotUnderstood,
     OpenBlock,
     OwnChange,
     Registrant,
     Settle,
     Step,
     Undecided,
-    UnreadStatement,
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -262,7 +262,7 @@ class UndecidedIndex:
     why_unread: why each was not understood, by its place.
     """
 
-    def __init__(self, undecided: Iterable[Undecided], unread: Iterable[UnreadStatement] = ()) -> None:
+    def __init__(self, undecided: Iterable[Undecided], unread: Iterable[NotUnderstood] = ()) -> None:
         # by namespace and own name, overload included; None where it is not known
         self._found: dict[tuple[str | None, str | None, MissingPart], Undecided] = {}
         unread = tuple(unread)
@@ -284,7 +284,7 @@ class UndecidedIndex:
         return None
 
 
-def _named(unread: Iterable[UnreadStatement]) -> Iterator[Undecided]:
+def _named(unread: Iterable[NotUnderstood]) -> Iterator[Undecided]:
     """The definitions and kernels among statements that were not understood whose operators they name."""
     for statement in unread:
         for registers, pattern in (("definition", _DEFINES), ("kernel", _IMPLEMENTS)):

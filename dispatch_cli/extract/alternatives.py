@@ -19,7 +19,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.conditions.condition import And, Condition, Or, negated
 from dispatch_cli.model.conditions.simplify import simplified
 from dispatch_cli.model.conditions.worlds import exclude_each_other
-from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
@@ -29,7 +29,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    NotUnderstood,
     OperatorFunction,
 )
 from dispatch_cli.model.sources.file_choice import MOST_RIVALS, FileChoice, is_in_build

@@ -25,7 +25,7 @@ from dispatch_cli.extract.readable import (
 )
 from dispatch_cli.model.conditions.condition import And, Condition, negated
 from dispatch_cli.model.conditions.worlds import can_hold, exclude_each_other
-from dispatch_cli.model.declarations import WILDCARD, LibraryKind
+from dispatch_cli.model.declarations import WILDCARD, LibraryKind, NotUnderstood
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
@@ -35,7 +35,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    NotUnderstood,
     OperatorFunction,
 )
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody

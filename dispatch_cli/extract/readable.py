@@ -14,8 +14,8 @@ from typing import Any
 from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
 from dispatch_cli.model.budget import MAX_TEXT
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition
+from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction
 from dispatch_cli.model.sources.extracted import (
-    CalledFunction,
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -24,7 +24,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    NotUnderstood,
     OperatorFunction,
     Unknown,
 )
@@ -244,6 +243,6 @@ def not_understood_entry(row: NotUnderstood) -> Data:
     return entry | ({"bound": True} if row.bound else {}) | ({"unread": True} if row.unread else {})
 
 
-def called_function_entry(function: CalledFunction) -> Data:
+def called_function_entry(function: RegisteringFunction) -> Data:
     """The entry of a function that registers something when it is called."""
     return {"at": str(function.at), "name": function.name, "registers": [str(place) for place in function.places]}

@@ -21,6 +21,7 @@ from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.files import paths
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
@@ -28,7 +29,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedBlock,
     ExtractedDefinition,
     Extraction,
-    NotUnderstood,
     SourceKind,
     Unknown,
 )

@@ -173,7 +173,10 @@ class PythonKernel(NamedTuple):
 
 
 class RegisteringFunction(NamedTuple):
-    """A Python function that registers something when it is called. places: of what it registers."""
+    """A Python function that registers something when it is called, which nothing does while modules are imported.
+
+    at: where it is. places: of what it registers.
+    """
 
     name: str
     at: Span
@@ -198,10 +201,11 @@ class Undecided(NamedTuple):
     when: tuple[Condition, ...] = ()
 
 
-class UnreadStatement(NamedTuple):
-    """A statement in sources that was not understood.
+class NotUnderstood(NamedTuple):
+    """A statement in sources that may register something, and is not understood.
 
-    text: the statement, shortened. why: a sentence. bound, unread: as in `NotUnderstood`.
+    text: the statement, shortened. why: a sentence. bound: a bound of ours was reached, so that part of the file is
+    not read, or not in every case. unread: nothing of the file could be read, and it may register something.
     """
 
     at: Span
@@ -282,7 +286,7 @@ class Declarations(NamedTuple):
     inherited: tuple[Inherited, ...] = ()
     functions: tuple[RegisteringFunction, ...] = ()
     undecided: tuple[Undecided, ...] = ()
-    unread: tuple[UnreadStatement, ...] = ()
+    unread: tuple[NotUnderstood, ...] = ()
     refused: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     without: tuple[CapturedRegistration, ...] = ()

@@ -37,9 +37,15 @@ from dispatch_cli.extract.sources import ReadSettings, Sources
 from dispatch_cli.extract.torchgen.run import extract_torchgen
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.conditions.condition import Atom, Condition
-from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.declarations import (
+    Declarations,
+    Define,
+    Fallback,
+    Implement,
+    NotUnderstood,
+    RegisteringFunction,
+)
 from dispatch_cli.model.sources.extracted import (
-    CalledFunction,
     CustomOperator,
     Extracted,
     ExtractedBlock,
@@ -47,7 +53,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
-    NotUnderstood,
     OperatorFunction,
     SourceKind,
     Unknown,
@@ -158,7 +163,7 @@ def _settings(options: tuple[str, ...]) -> ReadSettings:
 def _lines(extraction: Extraction) -> Iterator[str]:
     for item in (*extraction.items, *extraction.functions, *extraction.not_understood):
         words = " ".join(filter(None, _words(item)))
-        when = "" if isinstance(item, CalledFunction) else _when(item.when)
+        when = "" if isinstance(item, RegisteringFunction) else _when(item.when)
         yield f"{_place(item.at)} {words}{when}"
     for problem in extraction.problems:
         yield f"{_place(problem.span) if problem.span else '-'} {problem.message}; {problem.hint or 'no hint'}"
@@ -177,7 +182,7 @@ def _value(value: str | Unknown | None) -> str:
     return f"`{value.expression}`" if isinstance(value, Unknown) else value or "CatchAll"
 
 
-def _words(item: Extracted | CalledFunction | NotUnderstood) -> Iterator[str | None]:
+def _words(item: Extracted | RegisteringFunction | NotUnderstood) -> Iterator[str | None]:
     """Kind of an item and its fields, without its place and its conditions."""
     match item:
         case ExtractedBlock():
@@ -204,7 +209,7 @@ def _words(item: Extracted | CalledFunction | NotUnderstood) -> Iterator[str | N
             yield from (item.role.value, _value(item.operator), ", ".join(map(_value, item.devices)), item.function)
             yield item.setup_context and f"with {item.setup_context}"
             yield item.dtype
-        case CalledFunction():
+        case RegisteringFunction():
             yield f"function {item.name} registers {', '.join(str(place.line) for place in item.places)}"
         case NotUnderstood():
             yield f"not {'read' if item.bound else 'understood'}: {item.why}"

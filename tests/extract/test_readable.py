@@ -18,7 +18,7 @@ from dispatch_cli.extract.readable import is_readable, readable
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, parse_condition
 from dispatch_cli.model.conditions.worlds import exclude_each_other
-from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
@@ -29,7 +29,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedKernel,
     Extraction,
     FunctionRole,
-    NotUnderstood,
     OperatorFunction,
     Unknown,
 )

@@ -19,13 +19,13 @@ from dispatch_cli.model.declarations import (
     Fallback,
     Implement,
     LibraryKind,
+    NotUnderstood,
     OpenBlock,
     PythonKernel,
     RegisteringFunction,
     Registrant,
     Step,
     Undecided,
-    UnreadStatement,
 )
 from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
@@ -69,7 +69,7 @@ class Contents:
     suppressions: list[Suppression] = field(default_factory=list)
     functions: list[RegisteringFunction] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
-    unread: list[UnreadStatement] = field(default_factory=list)
+    unread: list[NotUnderstood] = field(default_factory=list)
 
 
 @dataclass(slots=True)

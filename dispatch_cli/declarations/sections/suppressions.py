@@ -17,7 +17,7 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.source import COMMENT_MARK, Place
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model import read_files
-from dispatch_cli.model.declarations import Settle, Step, UnreadStatement
+from dispatch_cli.model.declarations import NotUnderstood, Settle, Step
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 
@@ -145,7 +145,7 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
 
 
 def read_source_comments(
-    problems: Problems, steps: Iterable[Step], unread: Iterable[UnreadStatement]
+    problems: Problems, steps: Iterable[Step], unread: Iterable[NotUnderstood]
 ) -> Iterator[Suppression]:
     """The comments of the source files in which something is registered, or that are not read completely; those that
     say less are noted.

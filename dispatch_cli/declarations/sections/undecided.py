@@ -16,7 +16,7 @@ from dispatch_cli.declarations.formats.format_types import (
 )
 from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model.declarations import RegisteringFunction, Undecided, UnreadStatement
+from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction, Undecided
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 
@@ -124,7 +124,7 @@ def read_not_understood(context: FileContext, section: Node) -> None:
             text, reason, at = values.text("text"), values.text("reason"), values.place()
             bound, unread = values.flag("bound") is True, values.flag("unread") is True
             if at is not None and text is not None and reason is not None:
-                context.contents.unread.append(UnreadStatement(at, text, reason, context.when, bound, unread))
+                context.contents.unread.append(NotUnderstood(at, text, reason, context.when, bound, unread))
 
 
 def read_functions(context: FileContext, section: Node) -> None:

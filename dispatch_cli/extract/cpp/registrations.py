@@ -20,13 +20,12 @@ from dispatch_cli.extract.cpp.values import (
     text_of,
 )
 from dispatch_cli.model.conditions.condition import Condition
-from dispatch_cli.model.declarations import WILDCARD
+from dispatch_cli.model.declarations import WILDCARD, NotUnderstood
 from dispatch_cli.model.sources.extracted import (
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedFallback,
     ExtractedKernel,
-    NotUnderstood,
     Unknown,
 )
 from dispatch_cli.model.span import Span

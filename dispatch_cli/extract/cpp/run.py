@@ -9,7 +9,8 @@ from dispatch_cli.extract.cpp.registrations import Findings, FromCpp
 from dispatch_cli.extract.cpp.statements import LibraryFunctions
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel, Extraction, NotUnderstood
+from dispatch_cli.model.declarations import NotUnderstood
+from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel, Extraction
 
 
 def extract_cpp(sources: Sources) -> Extraction:

@@ -16,7 +16,7 @@ from dispatch_cli.extract.python.names import CALLED, TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
-from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.span import Span
 
 MAX_PYTHON_BYTES = 2 << 20

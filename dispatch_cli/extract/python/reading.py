@@ -23,8 +23,8 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Condition, atoms, negated
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
+from dispatch_cli.model.declarations import RegisteringFunction
 from dispatch_cli.model.sources.extracted import (
-    CalledFunction,
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
@@ -83,7 +83,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         part for file in dict.fromkeys(thing.at.file for thing in things) for part in sources.settings(file).when
     ]
     functions = [
-        CalledFunction(function.name, run.span(function.scope.file, function.node), tuple(places))
+        RegisteringFunction(function.name, run.span(function.scope.file, function.node), tuple(places))
         for function, places in run.called.items()
     ]
     not_followed = {statement.at for statement in statements}

@@ -35,13 +35,13 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, Not, negated
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION, exclude_each_other
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedKernel,
-    NotUnderstood,
     Unknown,
 )
 from dispatch_cli.model.sources.source_conditions import question_text

@@ -17,10 +17,10 @@ from dispatch_cli.extract.torchgen.grouping import Forms, group, is_complete
 from dispatch_cli.extract.torchgen.native_function import NOWHERE, NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel
 from dispatch_cli.extract.torchgen.schema import ATEN, NativeSchema, SchemaKind
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.schema.parser import parse_printed_schema
-from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.suggest import suggestion
 

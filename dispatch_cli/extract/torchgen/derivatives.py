@@ -15,8 +15,8 @@ from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import ViewGroup
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind, read_schema
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.schema.model import FunctionSchema
-from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
 DEFAULT = "Default"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
-from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.span import Span
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})

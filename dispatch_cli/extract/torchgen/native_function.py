@@ -10,8 +10,8 @@ from dispatch_cli.declarations.tree import Mapping, Scalar
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.schema import ATEN, NativeSchema, annotation, read_schema
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.schema.model import is_mutable
-from dispatch_cli.model.sources.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
 _IGNORED = (

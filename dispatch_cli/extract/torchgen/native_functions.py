@@ -18,7 +18,7 @@ from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
 from dispatch_cli.extract.torchgen.native_function import FunctionReader, NativeFunction
 from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind
-from dispatch_cli.model.sources.extracted import NotUnderstood
+from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.span import Span
 
 # Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are

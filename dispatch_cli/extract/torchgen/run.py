@@ -28,7 +28,7 @@ from dispatch_cli.extract.torchgen.native_functions import (
 from dispatch_cli.extract.torchgen.schema import ATEN
 from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
-from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.sources.extracted import (
     Extracted,
@@ -36,7 +36,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedDefinition,
     ExtractedKernel,
     Extraction,
-    NotUnderstood,
     SourceKind,
     Unknown,
 )

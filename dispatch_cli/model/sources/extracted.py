@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.model.conditions.condition import Condition
-from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.declarations import LibraryKind, NotUnderstood, RegisteringFunction
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.sources.function_body import FunctionBody
 from dispatch_cli.model.span import Span
@@ -157,32 +157,6 @@ class OperatorFunction(NamedTuple):
     setup_body: FunctionBody | None = None
 
 
-class NotUnderstood(NamedTuple):
-    """A statement that may register something, and is not understood.
-
-    text: the statement, shortened. why: a sentence. bound: a bound of ours was reached, so that part of the file is
-    not read, or not in every case. unread: nothing of the file could be read, and it may register something.
-    """
-
-    at: Span
-    text: str
-    why: str
-    when: tuple[Condition, ...] = ()
-    bound: bool = False
-    unread: bool = False
-
-
-class CalledFunction(NamedTuple):
-    """A Python function that registers something when it is called, which nothing does while modules are imported.
-
-    at: where it is. places: of what it registers.
-    """
-
-    name: str
-    at: Span
-    places: tuple[Span, ...]
-
-
 Extracted = (
     ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback | CustomOperator | OperatorFunction
 )
@@ -208,5 +182,5 @@ class Extraction(NamedTuple):
     read: tuple[str, ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
     problems: tuple[Problem, ...] = ()
-    functions: tuple[CalledFunction, ...] = ()
+    functions: tuple[RegisteringFunction, ...] = ()
     if_absent: frozenset[Span] = frozenset()

@@ -10,13 +10,8 @@ import pytest
 from dispatch_cli.extract import work
 from dispatch_cli.extract.python.reading import extract_python
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.sources.extracted import (
-    CustomOperator,
-    ExtractedDefinition,
-    Extraction,
-    NotUnderstood,
-    SourceKind,
-)
+from dispatch_cli.model.declarations import NotUnderstood
+from dispatch_cli.model.sources.extracted import CustomOperator, ExtractedDefinition, Extraction, SourceKind
 from tests.ends import counted
 from tests.fuzz.hostile import HEAD, OPERATOR, PYTHON
 

@@ -13,7 +13,8 @@ from dispatch_cli.extract.cpp.preprocessor.sourcetext import REST_OF_LINE, Sourc
 from dispatch_cli.extract.given_names import ExtensionNames
 from dispatch_cli.extract.kinds import is_header
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.sources.extracted import NotUnderstood, SourceKind
+from dispatch_cli.model.declarations import NotUnderstood
+from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.span import Span
 
 MAX_WRAPPERS = 2000
