@@ -305,8 +305,6 @@ def function_name(value: Value) -> str:
             return value.text
         case OperatorHandle(name):
             return name if isinstance(name, str) else name.expression
-        case Bound():
-            return f"{function_name(value.owner)}.{value.name}" if not constant(value.owner) else value.name
         case Prepared():
             return function_name(value.function)
         case InstanceValue(cls):
