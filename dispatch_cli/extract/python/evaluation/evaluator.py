@@ -14,7 +14,6 @@ from dispatch_cli.extract.python.annotations import signature_of, type_arguments
 from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_ATOMS,
-    MAX_ITEMS,
     MAX_NAME,
     MAX_PARTS,
     PARTS,
@@ -254,7 +253,7 @@ class Evaluator:
                     values.append((self.value(node.key, inner), self.value(node.value, inner)))
                 else:
                     values.append(self.value(node.elt, inner))
-                if len(values) > MAX_ITEMS:
+                if len(values) > MAX_PARTS:
                     raise NoResult
                 return
             generator = node.generators[level]

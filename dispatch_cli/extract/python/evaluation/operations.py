@@ -11,7 +11,7 @@ from typing import Any
 from dispatch_cli.extract.python.annotations import one_of_types, same_type
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_BITS,
-    MAX_ITEMS,
+    MAX_PARTS,
     MAX_TYPE_PARTS,
     PARTS,
     Dotted,
@@ -81,7 +81,7 @@ def _items(row: Value) -> list[Value]:
 
 def _range(*bounds: Value) -> Value:
     numbers = range(*bounds)
-    if len(numbers) > MAX_ITEMS:
+    if len(numbers) > MAX_PARTS:
         raise NoResult
     return numbers
 
@@ -160,7 +160,7 @@ class Operations:
             work = (len(owner) + 1) * sum(len(str(part)) + 20 for part in parts if constant(part))
             if not all(map(constant, parts)) or work > MAX_WORK:
                 raise NoResult
-        elif len(owner) + len(parts) > MAX_ITEMS:
+        elif len(owner) + len(parts) > MAX_PARTS:
             raise NoResult
         result = self.do(getattr(owner, name), *given, **keywords)
         return Items(result) if kind is dict and name in ("items", "keys", "values") else result
@@ -211,7 +211,7 @@ class Operations:
         if isinstance(kind, ast.Mult):
             sizes = [len(operand) for operand in (left, right) if isinstance(operand, str | bytes | list | tuple)]
             counts = [operand for operand in (left, right) if isinstance(operand, int)]
-            if sizes and (not counts or sizes[0] * max(counts) > MAX_ITEMS):
+            if sizes and (not counts or sizes[0] * max(counts) > MAX_PARTS):
                 raise NoResult
         return self._operate(kind, left, right)
 

@@ -42,8 +42,6 @@ _UNSET: Any = object()
 
 MAX_NUMBERS = 1_000
 """Numbers that a loop goes through one by one where it registers nothing, such as the steps of a training."""
-MAX_LOOP = 20_000
-"""Times that a loop is followed."""
 MAX_NESTED = 100
 """Depth to which statements and the calls in them nest together."""
 
@@ -272,7 +270,7 @@ class Statements:
             return self._unknown_times(node.body, scope, why)
         size = len(self._run.now.when)
         flow = Flow()
-        for item in items[:MAX_LOOP]:
+        for item in items:
             flow = Flow()
             for option in item.options if isinstance(item, Alternatives) else (ValueOption((), item),):
                 with self._run.under(option.when) as possible:

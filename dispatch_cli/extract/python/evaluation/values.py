@@ -30,15 +30,13 @@ MAX_NAME = 1_000
 MAX_BITS = 256
 """Bits of a number that is known. Python does not print numbers with more than 4,300 digits."""
 MAX_PARTS = 20_000
-"""Parts of a value that is compared, hashed, printed or copied, shared ones counted each time."""
+"""Parts of a value that is compared, hashed, printed or copied, shared ones counted each time; items of a loop."""
 MAX_TYPE_PARTS = 1_000
 """Parts of a type: types are gone through one by one."""
 CHARACTERS = 64
 """So many characters of a text count as a part."""
 PARTS = 16
 """So many parts are visited in C in the time of one unit of work."""
-MAX_ITEMS = 20_000
-"""Items of a list that are gone through or made."""
 MAX_ATOMS = 16
 """Atoms of a condition that is made of others."""
 MAX_OPTIONS = 8
@@ -342,7 +340,7 @@ def _parts(value: Value) -> Collection[Value]:
 def items_of(value: Value) -> list[Value] | None:
     """The items that a loop goes through; None where they are not known."""
     if isinstance(value, str | list | tuple | dict | range):
-        return list(value) if len(value) <= MAX_ITEMS else None
+        return list(value) if len(value) <= MAX_PARTS else None
     return None
 
 
