@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from dispatch_cli.capture import probe
+    from dispatch_cli.capture import fake_mode, probe
 else:
     # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
     _SPEC = importlib.util.spec_from_file_location("probe", Path(__file__).resolve().with_name("probe.py"))
     probe = importlib.util.module_from_spec(_SPEC)
     _SPEC.loader.exec_module(probe)
+    fake_mode = probe.fake_mode
 
 MISSING = "missing"
 """The answer of ``resolve_key`` where it finds no kernel; no key has such a name."""
@@ -83,7 +84,7 @@ def resolve_keys(live: probe.Live, names: list[str], rows: dict[tuple[str, ...],
     slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
     resolved = {}
     for name in names:
-        operator = _overload(live.torch, name)
+        operator = fake_mode.in_python(name)
         if isinstance(operator, ops.OpOverload):
             row = _row(live, ops, operator, slots)
             resolved[name] = rows.setdefault(row, len(rows))
@@ -100,15 +101,6 @@ def higher_order_answers(live: probe.Live, rows: dict[tuple[str, ...], int]) -> 
         reached = [key for key in live.runtime if operator.non_fallthrough_keys.has(live.keys[key])]
         operators[name] = [rows.setdefault(row, len(rows)), reached]
     return operators
-
-
-def _overload(torch: Any, name: str) -> Any:
-    base, _, overload = name.partition(".")
-    namespace, _, operator = base.partition("::")
-    try:
-        return getattr(getattr(getattr(torch.ops, namespace), operator), overload or "default")
-    except (AttributeError, RuntimeError):
-        return None
 
 
 def _row(live: probe.Live, ops: Any, operator: Any, slots: list[Any]) -> tuple[str, ...]:

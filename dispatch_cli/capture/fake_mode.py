@@ -96,8 +96,8 @@ def _rules(operators: Iterable[str], name_of: Callable[[Any], str]) -> dict[str,
         if isinstance(operator, ops.OpOverload) and modes.torch_decomp_decompositions(operator):
             rules_of(operator)["decomposition"] = name_of(function)
     mode = modes.FakeTensorMode()
-    in_python = {name: _in_python(name) for name in operators}
-    overloads = {name: operator for name, operator in in_python.items() if isinstance(operator, ops.OpOverload)}
+    known = {name: in_python(name) for name in operators}
+    overloads = {name: operator for name, operator in known.items() if isinstance(operator, ops.OpOverload)}
     for name, operator in overloads.items():
         if operator in decompositions.meta_table or mode.cpp_meta_supports_symint(operator):
             rules_of(operator)["no_decomposition"] = True
@@ -114,7 +114,7 @@ def _rules(operators: Iterable[str], name_of: Callable[[Any], str]) -> dict[str,
     return by_operator
 
 
-def _in_python(name: str) -> Any:
+def in_python(name: str) -> Any:
     """The operator of ``torch.ops``; None where it cannot be had."""
     namespace, _, rest = name.partition("::")
     short, _, overload = rest.partition(".")

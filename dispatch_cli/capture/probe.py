@@ -197,7 +197,8 @@ def universe(live: Live, refreshed: dict[str, list[str]], fallbacks: list[Data])
     functionalities = [
         name for name in live.ids if name not in live.covered and core._to_functionality_key(keys[name]) == keys[name]
     ]
-    per_backend = _per_backend(live, functionalities)
+    backend_keys = {name: _backend_keys(live, name) for name in functionalities}
+    per_backend = {name: keys for name, keys in backend_keys.items() if len(keys) > 1}
     lowest = functionalities[0]
     full_after = {key: parse_keyset(str(core._dispatch_keyset_full_after(keys[key]))) for key in functionalities}
     autograd = {
@@ -233,11 +234,6 @@ def universe(live: Live, refreshed: dict[str, list[str]], fallbacks: list[Data])
     }
 
 
-def _per_backend(live: Live, functionalities: list[str]) -> dict[str, list[str]]:
-    backend_keys = {name: _backend_keys(live, name) for name in functionalities}
-    return {name: keys for name, keys in backend_keys.items() if len(keys) > 1}
-
-
 def _backend_keys(live: Live, functionality: str) -> list[str]:
     try:
         return [live.name_of(key) for key in live.core._functionality_to_backend_keys(live.keys[functionality])]
@@ -251,15 +247,11 @@ def _functionality_of(full_after: dict[str, list[str]], keyset: Any) -> str:
 
 
 def _devices(live: Live) -> dict[str, str]:
-    keys = {name: _device_key(live, name) for name in torch_library.device_types(live.torch)}
-    return {name: key for name, key in keys.items() if key is not None}
-
-
-def _device_key(live: Live, name: str) -> str | None:
-    try:
-        return str(live.core._dispatch_key_for_device(name))
-    except RuntimeError:
-        return None
+    devices = {}
+    for name in torch_library.device_types(live.torch):
+        with contextlib.suppress(RuntimeError):
+            devices[name] = str(live.core._dispatch_key_for_device(name))
+    return devices
 
 
 def about_tensors(live: Live) -> Data:
@@ -621,15 +613,13 @@ def mode_types() -> list[str]:
     """
     modes = importlib.import_module("torch.utils._python_dispatch")
     flag = "supports_higher_order_operators"
-    names = set()
-    waiting = [modes.TorchDispatchMode]
-    while waiting:
-        mode = waiting.pop()
+    names, waiting = set(), [modes.TorchDispatchMode]
+    for mode in waiting:
         if mode.__module__ == higher_order_calls.__name__ and mode.__module__ not in sys.modules:
             continue  # the probe's own, which can be there still
         waiting += type.__subclasses__(mode)
         code = getattr(mode.__init__, "__code__", None)
-        if getattr(mode, flag, False) is True or (code is not None and flag in code.co_names):
+        if getattr(mode, flag, False) is True or flag in getattr(code, "co_names", ()):
             names.add(mode.__name__)
     return sorted(names)
 
@@ -866,11 +856,8 @@ def capture(asked: LivePyTorch) -> Data:
 
 
 def _build(torch: Any) -> str:
-    for platform in ("cuda", "hip", "xpu"):
-        version = getattr(torch.version, platform, None)
-        if version:
-            return f"{platform} {version}"
-    return "cpu"
+    versions = {platform: getattr(torch.version, platform, None) for platform in ("cuda", "hip", "xpu")}
+    return next((f"{platform} {version}" for platform, version in versions.items() if version), "cpu")
 
 
 def _import_module(name: str) -> None:
