@@ -38,7 +38,7 @@ class Problems:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems in order of place; the last one counts those that are left out."""
-        ordered = sorted(self._found.values(), key=_place)
+        ordered = sorted(self._found.values(), key=lambda problem: problem.span or Span("", 0, 0))
         if self._more:
             last = ordered[-1]
             ordered.append(Problem("more-problems", f"and {self._more} more problems in this file", last.span))
@@ -84,7 +84,3 @@ class Problems:
         if self.source.line(node.line).startswith(node.text, start):
             return Place(node.line, start + offset + 1)
         return Place(node.line, node.column)
-
-
-def _place(problem: Problem) -> tuple[str, int, int]:
-    return problem.span if problem.span is not None else ("", 0, 0)

@@ -97,10 +97,6 @@ def kind_of(node: Node) -> str:
     return f"the string {quoted(node.text)}" if node.text else "an empty string"
 
 
-def _no_lines(_: str) -> AnySequence[str]:
-    return ()
-
-
 class ExtractedDocument(NamedTuple):
     """A declaration file as plain data: mappings, lists, texts, numbers and booleans.
 
@@ -110,7 +106,7 @@ class ExtractedDocument(NamedTuple):
 
     name: str
     data: AnyMapping[str, object]
-    lines: Callable[[str], AnySequence[str]] = _no_lines
+    lines: Callable[[str], AnySequence[str]] = lambda _: ()
 
 
 def tree_of(data: object, budget: Budget) -> Node:

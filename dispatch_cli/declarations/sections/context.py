@@ -208,11 +208,6 @@ def read_schema(context: FileContext, node: Node | None) -> FunctionSchema | Non
     return _read(context.problems, node, parse, "bad-schema") if type(node) is Scalar else None
 
 
-def unknown_schema(name: OperatorName, reason: str | None) -> FunctionSchema:
-    """The schema of an operator whose schema is not known: nothing but its name is."""
-    return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=reason or "")
-
-
 def read_signature(problems: Problems, node: Node | None) -> FunctionSchema | None:
     """The inferred signature in a text; None, noting it, when it is not one."""
     return _read(problems, node, parse_signature, "bad-signature") if type(node) is Scalar else None

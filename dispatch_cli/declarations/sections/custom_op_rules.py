@@ -56,9 +56,9 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
     if mutates is None or set(written_names) == set(mutates):
         return schema, None
     if written_names:
-        names = "{" + ", ".join(map(repr, written_names)) + "}"
+        names, text = "{" + ", ".join(map(repr, written_names)) + "}", str(schema).removeprefix(str(schema.name))
         return schema, (
-            f"Attempted to create a custom op with `mutates_args={list(mutates)}` and `schema={_nameless(schema)}. "
+            f"Attempted to create a custom op with `mutates_args={list(mutates)}` and `schema={text}. "
             f"The schema suggests that the op mutates {names}which is different from what was provided to us in "
             "`mutates_args`. Please make these consistent."
         )
@@ -85,10 +85,6 @@ def _written(argument: Argument, index: int) -> Argument:
     if is_tensor_list(argument.type):
         alias = AliasInfo(write=True, contained=(alias,))
     return replace(argument, alias=alias)
-
-
-def _nameless(schema: FunctionSchema) -> str:
-    return str(schema).partition("(")[1] + str(schema).partition("(")[2]
 
 
 def refused_schema(schema: FunctionSchema, tags: tuple[str, ...]) -> str | None:

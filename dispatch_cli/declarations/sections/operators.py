@@ -22,7 +22,7 @@ from dispatch_cli.declarations.formats.format_types import (
     map_of,
     record,
 )
-from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema, unknown_schema
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema
 from dispatch_cli.declarations.sections.kernels import (
     FAKES,
     KERNELS,
@@ -243,7 +243,9 @@ def read_definition(context: FileContext, values: Values) -> tuple[FunctionSchem
     name, reason = read_operator_name(problems, node), values.text("reason")
     if field == "name" and node is not None and (refused := values.text("refused")) is not None:
         problems.add("torch-library", refused, node)
-    return None if name is None else unknown_schema(name, reason), node
+    if name is None:
+        return None, node
+    return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=reason or ""), node
 
 
 def read_definition_fields(
