@@ -187,10 +187,14 @@ def _is_built(state: State, backend: str | None) -> bool:
 
 
 def is_pytorchs(state: State, name: OperatorName) -> bool:
-    """True for an operator of PyTorch, and not of a library or a file, by its namespace; prim is TorchScript's."""
+    """True for an operator of PyTorch, and not of a library or a file, by its namespace.
+
+    prim is TorchScript's; xnnpack, metal and vulkan have classes only, which some builds leave out.
+    """
     own = {str(name), *map(str, state.own_operators())}
     names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
-    return name.namespace in ("aten", "prim") or any(other.startswith(f"{name.namespace}::") for other in names)
+    of_pytorch = ("aten", "prim", "xnnpack", "metal", "vulkan")
+    return name.namespace in of_pytorch or any(other.startswith(f"{name.namespace}::") for other in names)
 
 
 class Proof(Enum):

@@ -133,6 +133,7 @@ HOLES = {
     "other_operand": rf"(?:{_ON_DEVICE})?(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
     "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
+    "excluded": r"(?P<excluded>\d{1,9})",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",

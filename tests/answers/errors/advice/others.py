@@ -167,3 +167,33 @@ def state_of_an_earlier_step(advice):
 def product_of_csr_with_more_dimensions(advice):
     x = torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2) if advice else torch.ones(2, 1))
     assert (x @ x).sum() == 2
+
+
+@tries("changed-in-place", "Copy it before it is changed: `x = x.expand(n, m).clone()`")
+def write_to_an_expanded_tensor(advice):
+    x = torch.zeros(1, 2).expand(3, 2)
+    x = x.clone() if advice else x
+    x += torch.ones(3, 2)
+    assert x.sum() == 6
+
+
+@tries("changed-in-place", "Copy what is read: `x[i] = x[i].T.clone()`")
+def write_to_what_is_read(advice):
+    x = torch.arange(8.0).reshape(2, 2, 2)
+    x[1] = x[1].T.clone() if advice else x[1].T
+    assert x[1, 0].tolist() == [4, 6]
+
+
+@tries("no-dtype", "`mask.to(x.dtype)`", "torch.where")
+def large_number_in_a_mask_of_bytes(advice):
+    x, mask = torch.ones(2), torch.ones(2, dtype=torch.uint8)
+    if "where" in advice:
+        return torch.where(mask.bool(), -1e9, x).sum()
+    return (mask.to(x.dtype) if advice else mask).masked_fill_(torch.tensor([True, False]), -1e9)
+
+
+untried("changed-in-place", "return no view from the stage", "needs several processes")
+untried("symbolic-sizes", "let it end before, or begin behind it", "the range is the program's")
+untried("not-exported", "Leave the module whose call it is", "needs ExecuTorch")
+untried("not-built", "Move the module and its arguments to the GPU", "needs a GPU")
+untried("not-built", "the package may have a form in Python", "needs a GPU")
