@@ -104,7 +104,7 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
         if text is None:
             continue
         text = bases.resolve(text).name
-        if _is_path(text):
+        if "/" in text or os.sep in text or text.endswith(_FILE_ENDINGS):
             extensions.append(Extension(_beside(problems, text), False, item))
         elif text in bases.names() or text in bases.overlay_names():
             extensions.append(Extension(text, True, item))
@@ -118,10 +118,6 @@ def base_hint(name: str) -> str:
     if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
         return overlay
     return f"the embedded states are {', '.join(bases.names())}; write a file as a path, such as ./NAME.yaml"
-
-
-def _is_path(text: str) -> bool:
-    return "/" in text or os.sep in text or text.endswith(_FILE_ENDINGS)
 
 
 def _beside(problems: Problems, path: str) -> str:

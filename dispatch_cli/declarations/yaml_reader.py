@@ -83,7 +83,8 @@ def parse(problems: Problems) -> Node | None:
     if not _is_fit(problems):
         return None
     if "\t" in text and text.lstrip().startswith(("{", "[")):
-        text = _without_tabs(text)
+        # JSON is often indented with tabs, which YAML does not take everywhere; a space is as wide as a tab here
+        text = _INDENT_WITH_TABS.sub(lambda match: " " * len(match[0]), text)
     builder = _Builder(problems, make_parser(text))
     try:
         return builder.build()
@@ -110,11 +111,6 @@ def _is_fit(problems: Problems) -> bool:
             "yaml-tag", "YAML tags are not supported, so %TAG is not allowed", place_behind(text[: match.start()])
         )
     return not problems
-
-
-def _without_tabs(text: str) -> str:
-    """JSON is often indented with tabs, which YAML does not take everywhere; a space is as wide as a tab here."""
-    return _INDENT_WITH_TABS.sub(lambda match: " " * len(match[0]), text)
 
 
 class _Stop(Exception):

@@ -8,7 +8,7 @@ from dispatch_cli import universes
 from dispatch_cli.declarations.formats.file_format import FILE
 from dispatch_cli.declarations.formats.format import RECORDS
 from dispatch_cli.declarations.formats.format_types import CATCH_ALL, Field, Record
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import UNDEFINED
 
 
 def json_schema() -> dict[str, Any]:
@@ -45,7 +45,9 @@ def _field(field: Field) -> dict[str, Any]:
 
 
 def _keys() -> dict[str, Any]:
-    words = sorted({CATCH_ALL, *(key for name in universes.names() for key in _registrable(universes.load(name)))})
+    known = [universes.load(name) for name in universes.names()]
+    slots = {key for universe in known for key in universe.parseable if key in universe.slot or key in universe.aliases}
+    words = sorted((slots | {CATCH_ALL}) - {UNDEFINED})
     word = r"\s*[A-Za-z]\w*\s*"
 
     def key(description: str, pattern: str) -> dict[str, Any]:
@@ -56,7 +58,3 @@ def _keys() -> dict[str, Any]:
         "dispatch_key": key("A dispatch key that PyTorch's parser knows.", word),
         "dispatch_keys": key("A dispatch key, or several separated by commas.", f"{word}(,{word})*"),
     }
-
-
-def _registrable(universe: Universe) -> set[str]:
-    return {key for key in universe.parseable if key in universe.slot or key in universe.aliases} - {UNDEFINED}

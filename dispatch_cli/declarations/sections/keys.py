@@ -177,16 +177,13 @@ class KeyReader:
                 "functionality-key", f"{key} has no slot, so PyTorch never runs a kernel registered there", at, hint
             )
         else:
-            problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
+            shown = key if key.isprintable() and len(key) <= MAX_QUOTED else quoted(key)
+            problems.add(_CODE, f"could not parse dispatch key: {shown}", at, lambda: _hint(universe, key))
         return False
 
 
 _CATCH_ALL_HINT = f"a kernel without a key is registered at {CATCH_ALL_KEY}"
 _UNDEFINED_HINT = f"PyTorch treats it as the catch-all: write {CATCH_ALL_KEY}"
-
-
-def _shown(key: str) -> str:
-    return key if key.isprintable() and len(key) <= MAX_QUOTED else quoted(key)
 
 
 def _hint(universe: Universe, key: str) -> str:
