@@ -193,6 +193,8 @@ class Evaluator:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 first = self.value(node.generators[0].iter, scope)
                 return self.run.each(first, lambda chosen: self._comprehended(node, chosen, scope), node)
+            case ast.Yield() | ast.YieldFrom():  # what calls the function goes through results
+                scope.returns.append(ValueOption((), Opaque(node)))
             case ast.NamedExpr():
                 value = self.value(node.value, scope)
                 self.assign(node.target, value, scope)
@@ -369,6 +371,8 @@ class Evaluator:
                 return owner
             case Version() if (own := owner.attribute(name)) is not None:
                 return own
+            case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
+                return block.namespace
             case str() | list() | dict() | tuple() | OperatorHandle() | LibraryValue():
                 return Bound(owner, name)
             case Opaque() if name in METHODS:
@@ -675,6 +679,8 @@ class Evaluator:
         finally:
             del self.run.now.active[count:]
         returns = inner.returns
+        if any(isinstance(getattr(option.value, "node", None), ast.Yield | ast.YieldFrom) for option in returns):
+            return Opaque(call.node)
         if len(returns) < 2:
             return returns[0].value if returns else None
         if all(type(option.value) is Opaque for option in returns):

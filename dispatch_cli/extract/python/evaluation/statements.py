@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.values import (
+    MAX_PARTS,
     PARTS,
     Alternatives,
     Call,
@@ -287,9 +288,16 @@ class Statements:
         return self.block(node.orelse, scope)
 
     def _while(self, node: ast.While, scope: Scope) -> Flow:
-        if self._evaluator.truth(node.test, scope) is False:
-            self._run.dead(node.body)
-            return Flow()
+        for _ in range(MAX_PARTS):
+            test = self._evaluator.truth(node.test, scope)
+            if test is False:
+                self._run.dead(node.body)
+                return Flow()
+            if test is not True:
+                break
+            flow = self.block(node.body, scope)
+            if flow.leaves_loop:
+                return flow if flow.leaves == "return" else Flow()
         return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
