@@ -133,7 +133,8 @@ class UnitReader:
             return self.findings.account([token, *first, *rest])
         if _is_indented(token):
             if not self._has_indented:
-                self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
+                why = "an indented registration may be in a function, such as a test: these are left out"
+                self.findings.refuse([token], why, self._build)
             self._has_indented = True
             return self.findings.account([token, *first, *rest])
         self.findings.account([token])
@@ -205,7 +206,7 @@ class UnitReader:
 
 
 def _is_indented(token: CppToken) -> bool:
-    """True if the statement of a token begins behind blanks: it is in a function, rather than in a namespace."""
+    """True if the statement of a token begins behind blanks: it may be in a function."""
     source, offset = token.use or (token.source, token.offset)
     begin = max(0, offset - MAX_STATEMENT)
     start = max(source.blanked.rfind(mark, begin, offset) for mark in ";{}")
