@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from dispatch_cli.declarations.fields import Values, read_record, read_records
 from dispatch_cli.declarations.formats.format_types import CATCH_ALL, ONE_KEY, TEXT, Field, Record, Type, record
-from dispatch_cli.declarations.sections.context import FileContext, ReadChange, read_operator_name
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.changes.change import (
@@ -86,7 +86,7 @@ def read_changes(context: FileContext, section: Node) -> None:
     """Read the section ``changes``; they are made when all files are read."""
     for values in read_records(context.problems, section, CHANGE):
         if (change := _change(context, values)) is not None:
-            context.changes.append(ReadChange(change, values.node))
+            context.changes.append((change, values.node))
 
 
 def _change(context: FileContext, values: Values) -> HistoryChange | None:

@@ -91,13 +91,6 @@ class ReadSoFar:
     conditions: dict[str, Condition] = field(default_factory=dict)
 
 
-class ReadChange(NamedTuple):
-    """A change with its place."""
-
-    change: HistoryChange
-    node: Node
-
-
 @dataclass(slots=True)
 class FileContext:
     """One file that is being read, and what it has said so far.
@@ -106,7 +99,7 @@ class FileContext:
     understood. through: the entries of ``extends`` that led to it, the user's own file first. only_guards: it may
     register nothing. project: the folder that what it names has to be in; None for any. by: who registered what is
     being read. inherited: others extend it, and the user did not name it. extended: it is before all files that the
-    user named. when: the conditions of what is being read.
+    user named. when: the conditions of what is being read. changes: each with its place.
     """
 
     name: str
@@ -123,7 +116,7 @@ class FileContext:
     extended: bool = False
     when: tuple[Condition, ...] = ()
     steps: list[Step] = field(default_factory=list)
-    changes: list[ReadChange] = field(default_factory=list)
+    changes: list[tuple[HistoryChange, Node]] = field(default_factory=list)
 
     @property
     def contents(self) -> Contents:

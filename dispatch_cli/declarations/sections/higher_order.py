@@ -249,17 +249,16 @@ def _errors(values: Values) -> Iterator[tuple[str, str]]:
 def _contradicts(values: Values, kind: ImplKind) -> bool:
     """Note fields that say nothing of this implementation; True if there are any."""
     error = values.get("error")
-    messages: list[tuple[str, str]] = []
+    notes: list[tuple[Node | None, str]] = []
     if values.flag(FALLTHROUGH) and kind is not ImplKind.DISPATCH:
-        messages.append((FALLTHROUGH, "only a dispatch key can fall through"))
-    if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
+        notes.append((values[FALLTHROUGH], "only a dispatch key can fall through"))
+    if values.get("returns") is not None and kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
         only = "only implementations for modes, subclasses and functionalization can return NotImplemented"
-        messages.append(("returns", only))
+        notes.append((values["returns"], only))
     if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
-        messages.append(("error", "only an implementation for functionalization can have errors by place"))
+        notes.append((error, "only an implementation for functionalization can have errors by place"))
     if type(error) is Scalar and not _says_raises(values):
-        messages.append(("error", "the field 'error' needs an implementation with redispatches: raises"))
-    notes = [(node, message) for field, message in messages if (node := values.get(field)) is not None]
+        notes.append((error, "the field 'error' needs an implementation with redispatches: raises"))
     for node, message in notes:
-        values.problems.add("bad-value", message, node)
+        values.problems.add("bad-value", message, node or values.node)
     return bool(notes)
