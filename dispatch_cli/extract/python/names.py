@@ -195,6 +195,10 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def is_instance(value: Value, kinds: Value) -> bool:
     """``isinstance`` of a value that is known. Errors: `NoResult`."""
+    if isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 3:
+        if kinds == Dotted("torch._ops.OpOverloadPacket"):
+            return True
+        raise NoResult
     if isinstance(kinds, ClassValue):
         if isinstance(value, InstanceValue) and value.of is kinds:
             return True
