@@ -210,7 +210,7 @@ def _is_indented(token: CppToken) -> bool:
     source, offset = token.use or (token.source, token.offset)
     begin = max(0, offset - MAX_STATEMENT)
     start = max(source.blanked.rfind(mark, begin, offset) for mark in ";{}")
-    return _LINE.search(source.blanked[max(start + 1, begin) : offset]) is None
+    return _LINE.search(source.blanked[max(start + 1, begin) : offset + 1]) is None
 
 
 def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:
