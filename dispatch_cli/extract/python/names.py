@@ -216,6 +216,15 @@ def is_instance(value: Value, kinds: Value) -> bool:
     raise NoResult
 
 
+def is_callable(value: Value) -> bool:
+    """``callable`` of a value that is known. Errors: `NoResult`."""
+    if isinstance(value, FunctionValue | ClassValue | Prepared):
+        return True
+    if isinstance(value, type(None) | str | int | float | list | tuple | dict):
+        return False
+    raise NoResult
+
+
 def may_register(function: Value) -> bool:
     """True if calling the value may register something with the dispatcher."""
     match function:

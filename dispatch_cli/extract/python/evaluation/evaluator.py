@@ -813,6 +813,8 @@ class Evaluator:
                 return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
+            case "callable", [value]:
+                return self.run.each(value, names.is_callable, call.node)
             case "type", [None]:
                 return Dotted("builtins.NoneType")
             case "exec", [str() as text]:
