@@ -283,7 +283,7 @@ def plausible(node: ast.Call, source: str) -> bool:
     is_unknown, first = not constants, constants[0] if constants else None
     match name:
         case "define":
-            fits = given > 0 and (is_unknown or (isinstance(first, str) and "(" in first))
+            fits = given > 0 and (is_unknown or (isinstance(first, str) and ("(" in first or "::" in first)))
         case "impl":
             fits = given >= 2 and (is_unknown or isinstance(first, str))
         case "fallback":
