@@ -20,10 +20,10 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
-MAX_STATEMENT = 500
-"""Characters of a statement before the name of a class."""
+MAX_BEFORE = 10_000
+"""Characters before a registration in which the function that it is in begins."""
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
-_LINE = re.compile(r"^\w", re.MULTILINE)
+_BRACE = re.compile(r"[{}]")
 _Name = TypeVar("_Name", bound="str | Unknown | None")
 _KINDS = {None: LibraryKind.DEF, "_FRAGMENT": LibraryKind.FRAGMENT, "_IMPL": LibraryKind.IMPL}
 _BLOCK = re.compile(r"_?(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?")
@@ -39,7 +39,7 @@ class UnitReader:
         self.findings = Findings()
         self._build: When = unit.project.sources.settings(unit.main).when
         self._signatures = Signatures(unit)
-        self._has_indented = False
+        self._has_in_function = False
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known."""
@@ -131,11 +131,10 @@ class UnitReader:
         arguments = split(first[1:-1])
         if arguments and arguments[0] and arguments[0][0].kind not in ("string", "raw"):  # JIT operators
             return self.findings.account([token, *first, *rest])
-        if _is_indented(token):
-            if not self._has_indented:
-                why = "an indented registration may be in a function, such as a test: these are left out"
-                self.findings.refuse([token], why, self._build)
-            self._has_indented = True
+        if _is_in_function(token):
+            if not self._has_in_function:
+                self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
+            self._has_in_function = True
             return self.findings.account([token, *first, *rest])
         self.findings.account([token])
         if arguments:
@@ -205,12 +204,19 @@ class UnitReader:
         return None
 
 
-def _is_indented(token: CppToken) -> bool:
-    """True if the statement of a token begins behind blanks: it may be in a function."""
+def _is_in_function(token: CppToken) -> bool:
+    """True if braces behind a list of parameters are open around a token, among the characters before it."""
     source, offset = token.use or (token.source, token.offset)
-    begin = max(0, offset - MAX_STATEMENT)
-    start = max(source.blanked.rfind(mark, begin, offset) for mark in ";{}")
-    return _LINE.search(source.blanked[max(start + 1, begin) : offset + 1]) is None
+    text = source.blanked[max(0, offset - MAX_BEFORE) : offset]
+    closed = 0
+    for brace in reversed([*_BRACE.finditer(text)]):
+        closed += 1 if brace[0] == "}" else -1
+        if closed < 0:
+            closed = 0
+            head = text[max(text.rfind(mark, 0, brace.start()) for mark in ";{}#") + 1 : brace.start()]
+            if "(" in head and "namespace" not in head:
+                return True
+    return False
 
 
 def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:

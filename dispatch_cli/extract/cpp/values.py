@@ -185,6 +185,11 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
         return inner._replace(boxed_only=True)
     if name in _WRAPPERS | _CASTS and arguments:
         return kernel_of(arguments[0], lookup, steps + 1)
+    if len(tokens) == 1 and tokens[0].kind == "name":
+        value = lookup(tokens[0].text)
+        is_name = value and all(token.kind == "name" or token.text in ("&", "::") for token in value)
+        if value and (is_name or whole_call(unwrapped(value)).name in _WRAPPERS | _CASTS | {"dispatch"}):
+            return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
 

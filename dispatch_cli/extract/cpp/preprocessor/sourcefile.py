@@ -15,6 +15,8 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, lex, spelled
 _DIRECTIVE = re.compile(rf"(?<!\\\n)^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(?:\\\n[ \t]*)*(\w*)({REST_OF_LINE})", re.M | re.S)
 IFS = frozenset({"if", "ifdef", "ifndef"})
 ENDS = frozenset({"elif", "elifdef", "elifndef", "else", "endif"})
+_GUARDED = IFS | ENDS | {"define", "undef", "include", "include_next", "import"}
+"""Directives that an include guard is around."""
 _TARGET = re.compile(r'\s*(?:"([^"\n]*)"|<([^>\n]*)>)')
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
 
@@ -111,11 +113,16 @@ class SourceFile(SourceText):
 
     @cached_property
     def guard(self) -> str | None:
-        """The macro of the include guard, which the first two directives ask for and define."""
-        directives = [directive for directive in self.directives if directive.kind != "pragma"]
-        first, second = (*directives, directives[-1])[:2]
-        is_guard = first.kind == "ifndef" and second.kind == "define" and first.name == second.name
-        return first.name if is_guard else None
+        """The macro of the include guard, an ``#ifndef`` that goes on up to the last directive."""
+        directives = [directive for directive in self.directives if directive.kind in _GUARDED]
+        if len(directives) < 3 or [directives[place].kind for place in (0, 1, -1)] != ["ifndef", "define", "endif"]:
+            return None
+        depth = 0
+        for directive in directives[:-1]:
+            depth += (directive.kind in IFS) - (directive.kind == "endif")
+            if depth == 0 or (depth == 1 and directive.kind.startswith("el")):
+                return None
+        return directives[0].name if depth == 1 and directives[0].name == directives[1].name else None
 
     @cached_property
     def once(self) -> bool:
