@@ -43,9 +43,10 @@ from dispatch_cli.model.universe import AUTOGRAD, BATCHED, UNDEFINED, Universe, 
 PLACE = "advice"
 """Stands for the file that a change is written to."""
 NO_AUTOGRAD = "no-autograd-kernel"
+NO_VIEWS = "missing-adinplaceorview"
 JUDGES = (
     *("stale-live-table", "order-sensitive", "overridden-kernel", "unused-registration", "ambiguous-autogradother"),
-    *("math-kernel-displaced", NO_AUTOGRAD, "sparse-bypass", "autograd-only", "missing-adinplaceorview"),
+    *("math-kernel-displaced", NO_AUTOGRAD, "sparse-bypass", "autograd-only", NO_VIEWS),
     *("unreachable-factory", "alias-gap", "no-fake-kernel"),
     *("sibling-disagreement", "python-resolution"),
 )
@@ -199,13 +200,13 @@ def kernel_of(edit: Edit, dispatcher: Dispatcher) -> Kernel:
 def _serious(view: View, checks: Iterable[Check]) -> Iterator[Finding]:
     runs = (check for check in checks if check.unmet(view) is None)
     findings = (check.hedged(view, finding) for check in runs for finding in check.find(view))
-    return (finding for finding in findings if finding.severity in SERIOUS or _lacks_derivative(view, finding))
+    return (finding for finding in findings if finding.severity in SERIOUS or _loses_autograd(view, finding))
 
 
-def _lacks_derivative(view: View, finding: Finding) -> bool:
-    """True for an info about a result without an autograd kernel: who registers a kernel may want one as well."""
+def _loses_autograd(view: View, finding: Finding) -> bool:
+    """True for an info about what autograd loses: who registers a kernel may want one for it as well."""
     if finding.check != NO_AUTOGRAD or finding.operator is None:
-        return False
+        return finding.check == NO_VIEWS
     return "!" not in (view.schema_text(OperatorName.parse(finding.operator)) or "")
 
 

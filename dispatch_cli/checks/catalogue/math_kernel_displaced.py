@@ -50,7 +50,6 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.support.gradients import never_differentiated
 from dispatch_cli.engine.table.table import displaced
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
@@ -77,8 +76,15 @@ def find(view: View) -> Iterator[Finding]:
                 continue
             if missing:
                 yield _finding(view, name, missing, RAISES, Severity.ERROR)
-            elif view.returns_tensors(name) and not never_differentiated(name):
+            elif view.returns_tensors(name) and not _never_differentiated(name):
                 yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
+
+
+def _never_differentiated(name: OperatorName) -> bool:
+    """`never_differentiated`, whose tables are read only where there is such a kernel."""
+    from dispatch_cli.engine.support.gradients import never_differentiated
+
+    return never_differentiated(name)
 
 
 def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple[str, Severity | None]:

@@ -113,9 +113,11 @@ class SourceFile(SourceText):
 
     @cached_property
     def guard(self) -> str | None:
-        """The macro of the include guard, an ``#ifndef`` that goes on up to the last directive."""
+        """The macro of the include guard, an ``#ifndef`` that goes on up to the end of the file."""
         directives = [directive for directive in self.directives if directive.kind in _GUARDED]
         if len(directives) < 3 or [directives[place].kind for place in (0, 1, -1)] != ["ifndef", "define", "endif"]:
+            return None
+        if self.blanked[directives[-1].end :].strip():
             return None
         depth = 0
         for directive in directives[:-1]:
