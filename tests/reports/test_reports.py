@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import read
+from dispatch_cli.answers.errors.read import find_errors
 from tests.cli.support import call
 from tests.reports.table import TEXTS, Report, reports
 
@@ -47,7 +47,7 @@ def test_no_repository_has_more_than_its_share(number: str) -> None:
 def test_a_text_that_was_recognised_stays_so() -> None:
     for report in reports():
         if not report.verdict.endswith("not recognised"):
-            assert read(report.file.read_text(encoding="utf-8")).errors, report.name
+            assert find_errors(report.file.read_text(encoding="utf-8")), report.name
 
 
 @pytest.mark.parametrize("report", TOLD, ids=[report.name for report in TOLD])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
 from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, evidence, filled
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
-from dispatch_cli.answers.errors.read import ErrorText, find_errors, is_warning
+from dispatch_cli.answers.errors.read import ErrorText, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
@@ -44,38 +43,25 @@ _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed 
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
-class PastedText(NamedTuple):
-    """A text, and the errors in it, the one to explain first."""
-
-    text: str
-    errors: tuple[ErrorText, ...]
-
-
-def read(text: str) -> PastedText:
-    """Find the errors of a text."""
-    return PastedText(text, tuple(find_errors(text)))
-
-
-def bases_of(pasted: PastedText) -> tuple[str, ...]:
+def bases_of(text: str, first: ErrorText) -> tuple[str, ...]:
     """The names of the embedded states nearest to the build that printed a text; the newest where nothing tells it."""
-    first = pasted.errors[0]
     newest, *_ = names = bases.names()
-    base = version_of(pasted.text, first, api.load_universes(names)).nearest or newest
+    base = version_of(text, first, api.load_universes(names)).nearest or newest
     on_mps = (
         "MPS" in (first.key or MESSAGES[first.kind].key or "").upper() and f"{base}{OVERLAY}" in bases.overlay_names()
     )
     return (base, f"{base}{OVERLAY}") if on_mps else (base,)
 
 
-def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
+def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-") -> ErrorReport:
     """The answer to the first error of a text. file: where the text was read from."""
-    first = pasted.errors[0]
+    first = errors[0]
     message = MESSAGES[first.kind]
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
     namespace = (f"namespace_{'' if name is None else name.namespace}", "")
-    own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, pasted.text) else []
+    own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
             *first.details,
@@ -83,10 +69,10 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
             whose,
             namespace,
             *own_code,
-            *evidence(pasted.text),
+            *evidence(text),
         )
     )
-    version = version_of(pasted.text, first, api.load_universes(bases.names()))
+    version = version_of(text, first, api.load_universes(bases.names()))
     report = ErrorReport(
         *starts_from(state),
         file=file,
@@ -106,7 +92,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         version=version,
         reproduced=None,
         explained=None,
-        others=other_errors(pasted.errors),
+        others=other_errors(errors),
     )
     is_missing = first.kind == NOT_DEFINED and "of_class" not in asked.names
     if is_missing and is_pytorchs:
@@ -117,7 +103,7 @@ def answer(pasted: PastedText, state: State, file: str = "-") -> ErrorReport:
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
-    if not is_warning(first) and all(error.earlier or is_warning(error) for error in pasted.errors):
+    if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
 

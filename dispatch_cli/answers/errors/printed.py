@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.read import DumpLine, ErrorText
+from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe, autograd_key_of
 
@@ -80,11 +80,11 @@ def is_old(name: str) -> bool:
 class PrintedTable(NamedTuple):
     """A table in a text, by the keys of the universe.
 
-    lines: those of the table. listed: the keys that the first line lists; None where it lists none, wrong ones or a
+    lines: the rules of its lines. listed: the keys that the first line lists; None where it lists none, wrong ones or a
     part. whole: the text tells of every backend key whether there is a kernel.
     """
 
-    lines: dict[str, DumpLine]
+    lines: dict[str, Rule]
     listed: frozenset[str] | None
     whole: bool
 
@@ -99,7 +99,7 @@ class PrintedTable(NamedTuple):
         if self.listed is not None:
             core = {fallback.key for fallback in universe.fallbacks if fallback.key not in self.lines}
             shown = {*self.listed} - core
-        shown -= {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
+        shown -= {key for key, rule in self.lines.items() if rule is Rule.FALLBACK}
         return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
 
     def may_have(self, key: str) -> bool:
@@ -109,7 +109,7 @@ class PrintedTable(NamedTuple):
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     """The table in an error text. Lines and lists are in the order of slots, in which backends come first."""
-    lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name))}
+    lines = {key: rule for name, rule in text.dump.items() if (key := _slot(universe, name))}
     names = () if text.available is None or are_indices(text.available) else text.available
     listed = frozenset(key for name in names if (key := _slot(universe, name)))
     after_backends = universe.slot[BACKEND_SELECT]

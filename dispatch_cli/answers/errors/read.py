@@ -42,28 +42,20 @@ MAX_LINE = 4000
 """Characters of a line of a dump."""
 
 
-class DumpLine(NamedTuple):
-    """A line of a printed dispatch table."""
-
-    kernel: str
-    fallthrough: bool
-    rule: Rule
-
-
 class ErrorText(NamedTuple):
     """An error or a warning found in a text.
 
-    operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
-    prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
-    none. details: what else it names, by the names of `template.HOLES`. available_cut: the text ends inside of the
-    list. earlier: another error came after it that is not its effect, and ended the program.
+    operator, key: None where the text names none. line: where it begins, 1-based. dump: the rules of the dispatch
+    table that it prints, by key; empty where it prints none. available: the keys that it lists as available; None where
+    it lists none. details: what else it names, by the names of `template.HOLES`. available_cut: the text ends inside of
+    the list. earlier: another error came after it that is not its effect, and ended the program.
     """
 
     kind: str
     operator: str | None
     key: str | None
     line: int
-    dump: dict[str, DumpLine]
+    dump: dict[str, Rule]
     available: tuple[str, ...] | None
     details: tuple[tuple[str, str], ...] = ()
     available_cut: bool = False
@@ -102,12 +94,12 @@ _CHILD_FAILED = re.compile(r"\b(?:ChildFailedError|CalledProcessError)\b")
 _NOT_LOADED = frozenset(("undefined-symbol", "no-library-file"))
 """Kinds that are the cause of a later error about an operator that is not defined."""
 _BREAKS = re.compile(r"[\s>|]+")
-_LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?: \(inactive\))?: "
-_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
-_REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
+_LINE_HEAD = r"(?:\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?: \(inactive\))?: )+"
+"""Begins a line of a table; words of a log before its key, such as ``ERROR: ``, are none."""
+_LINE = re.compile(rf"{_LINE_HEAD}\S")
+_REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?:fallthrough )?registered at ")
 _CLOSING = " \t\r'\"`)}"
 """Signs after the last line of a table that was quoted: ``…[kernel]")``."""
-_FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
 
 
@@ -154,20 +146,15 @@ def _start_of_end(text: str) -> int:
     return max(text.rfind(_HANDLING), start if is_apart else 0)
 
 
-def lines_of_table(text: str) -> int:
-    """Number of lines of a dispatch table in a text, whatever error they belong to."""
-    return sum(1 for _ in dump_lines(plain([*enumerate(uncoloured(text).split("\n"))]).text))
-
-
 def is_warning(error: ErrorText) -> bool:
     """True for a warning; a call for which vmap falls back to a loop is warned about, and succeeds."""
     return MESSAGES[error.kind].warning or any(name in ("loops", "warned") for name, _ in error.details)
 
 
 def _read(lines: Iterable[tuple[int, str]]) -> list[ErrorText]:
-    """One reading of the lines of a text."""
-    shown = plain(lines)
-    text = shown.text
+    """One reading of the numbered lines of a text, without escapes: quotes and line breaks are what they stand for."""
+    parts = [(number, part) for number, line in lines for part in unescaped(line).split("\n")]
+    text = "\n".join(part for _, part in parts)
     ordered = _apart(text)
     starts = [match.start for match in ordered] + [len(text)]
     end_at = _start_of_end(text)
@@ -181,7 +168,8 @@ def _read(lines: Iterable[tuple[int, str]]) -> list[ErrorText]:
             rest = text[end : starts[position + 1]]
             available, cut = _available(rest)
             table = dict(dump_lines(rest)), available
-            errors[what] = ErrorText(kind, operator, key, shown.line_at(start), *table, details, cut, start < end_at)
+            line, _ = parts[text.count("\n", 0, start)]
+            errors[what] = ErrorText(kind, operator, key, line, *table, details, cut, start < end_at)
             if len(errors) == MAX_ERRORS:
                 break
         elif start > end_at:
@@ -222,40 +210,15 @@ def _available(rest: str) -> tuple[tuple[str, ...] | None, bool]:
     return (names, False) if listed[2] else (names[:-1], True)
 
 
-def dump_lines(text: str) -> Iterator[tuple[str, DumpLine]]:
-    """The lines of a printed table by their keys, whatever stands before each."""
+def dump_lines(text: str) -> Iterator[tuple[str, Rule]]:
+    """The key and the rule of each line of a printed table, whatever stands before it."""
     for line in text.splitlines():
         head, _, tail = line.rstrip(_CLOSING).rpartition(" [")
         rule = _RULES.get(tail)
-        match = _line(head) if rule is not None and len(head) <= MAX_LINE else None
-        if rule is not None and match is not None:
-            kernel = match["rest"]
-            yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
-
-
-def _line(text: str) -> re.Match[str] | None:
-    """A key and what is registered there; the words of a log before it, such as ``ERROR: ``, are no key."""
-    match = _REGISTERED_LINE.search(text) or _LINE.search(text)
-    while match is not None and (inner := _LINE.match(text, match.start("rest"))) is not None:
-        match = inner
-    return match
-
-
-class Plain(NamedTuple):
-    """A text with other lines than the pasted one. numbers: for each line, that of the pasted line, from 1."""
-
-    text: str
-    numbers: tuple[int, ...]
-
-    def line_at(self, offset: int) -> int:
-        """The line of the pasted text that holds what is at *offset* of this one."""
-        return self.numbers[self.text.count("\n", 0, offset)]
-
-
-def plain(lines: Iterable[tuple[int, str]]) -> Plain:
-    """Lines with their numbers, without escapes, so that quotes and line breaks are what they stand for."""
-    parts = [(number, part) for number, line in lines for part in _unescaped(line, MAX_DEPTH).split("\n")]
-    return Plain("\n".join(part for _, part in parts), tuple(number for number, _ in parts))
+        if rule is not None and len(head) <= MAX_LINE:
+            match = _REGISTERED_LINE.search(head) or _LINE.search(head)
+            if match is not None:
+                yield match["key"], rule
 
 
 def rejoined(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -281,12 +244,12 @@ def uncoloured(text: str) -> str:
     return _MARKS.sub("", text.replace("\r\n", "\n").translate(_FRAMES))
 
 
-def _unescaped(line: str, depth: int) -> str:
+def unescaped(line: str, depth: int = MAX_DEPTH) -> str:
     """A line without escapes. It is escaped as a whole or not at all: a backslash may also be part of a path."""
     others = _ESCAPE.sub("", line).count("\\")  # names in an escaped text may have a few of their own
     if not depth or 4 * others >= line.count("\\") or _DRIVE.search(line):
         return line
-    return "\n".join(_unescaped(part, depth - 1) for part in uncoloured(_ESCAPE.sub(_meant, line)).split("\n"))
+    return "\n".join(unescaped(part, depth - 1) for part in uncoloured(_ESCAPE.sub(_meant, line)).split("\n"))
 
 
 def _meant(match: re.Match[str]) -> str:

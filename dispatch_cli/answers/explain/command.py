@@ -13,7 +13,9 @@ from dispatch_cli.cli.options import SourceOptions, note_conditions, source_opti
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.errors.answer import PastedText
+    from collections.abc import Sequence
+
+    from dispatch_cli.answers.errors.read import ErrorText
     from dispatch_cli.answers.errors.report import ErrorReport
     from dispatch_cli.answers.explain.higher_order_report import ExplainHigherOrderReport
     from dispatch_cli.answers.explain.report import ExplainReport
@@ -119,10 +121,9 @@ def _key(universe: Universe, text: str) -> str:
     raise InputError((Problem("unknown-dispatch-key", message, hint=hint),))
 
 
-def _pasted(file: str, allow_outside: bool) -> PastedText:
-    """The errors of a text; exits with 2 when it can not be read, and when it has none that is understood."""
-    from dispatch_cli.answers.errors.answer import read
-    from dispatch_cli.answers.errors.read import MAX_CHARACTERS, lines_of_table
+def _pasted(file: str, allow_outside: bool) -> tuple[str, Sequence[ErrorText]]:
+    """A text and its errors; exits with 2 when it can not be read, and when it has none that is understood."""
+    from dispatch_cli.answers.errors.read import MAX_CHARACTERS, dump_lines, find_errors, uncoloured
     from dispatch_cli.declarations.project import within
     from dispatch_cli.declarations.source import SourceError, decoded, read_plain
 
@@ -133,13 +134,13 @@ def _pasted(file: str, allow_outside: bool) -> PastedText:
         if error.code == "too-large":
             hint = ". Give the part with the error: `tail -n 500 FILE | dispatch-cli explain --from-error -`"
         raise click.BadParameter(f"{error.message}{hint}", param_hint="'--from-error'") from None
-    pasted = read(text)
-    if pasted.errors:
-        return pasted
+    errors = find_errors(text)
+    if errors:
+        return text, errors
     name = "standard input" if file == "-" else file
     if not text.strip():
         raise NotUnderstood(f"{name} is empty; give the whole text that PyTorch printed, with its traceback.")
-    if lines_of_table(text):
+    if any(dump_lines(uncoloured(text))):
         raise NotUnderstood(
             f'{name} has lines of a dispatch table, but not the line before it that names the operator: "Could not run '
             "'OP' with arguments from the 'KEY' backend\"."
@@ -154,17 +155,17 @@ def _from_error(source: SourceOptions, file: str) -> ErrorReport:
     from dispatch_cli.answers.errors.answer import answer, bases_of
     from dispatch_cli.model.names import OperatorName
 
-    pasted = _pasted(file, source.allow_outside)
-    own = source._replace(files=(), keys=(), universe=None, bases=bases_of(pasted))
+    text, errors = _pasted(file, source.allow_outside)
+    own = source._replace(files=(), keys=(), universe=None, bases=bases_of(text, errors[0]))
     if not (source.files or source.keys or source.bases or source.universe or source.without_base):
-        return answer(pasted, _assumed(own), file)
+        return answer(text, errors, _assumed(own), file)
     state = state_or_newest(source)
-    named = pasted.errors[0].operator
+    named = errors[0].operator
     if named is not None and not state.declarations.bases and not _has(state, OperatorName.parse(named)):
         pytorchs = _assumed(own)
         if _has(pytorchs, OperatorName.parse(named)):  # PyTorch's own, which the files do not declare
             state = pytorchs
-    return answer(pasted, state, file)
+    return answer(text, errors, state, file)
 
 
 def _assumed(own: SourceOptions) -> State:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import read
 from dispatch_cli.answers.errors.messages import SLOT
+from dispatch_cli.answers.errors.read import find_errors
 from tests import in_pytorch
 from tests.answers.errors.advice.pieces import Piece, entries, pieces, programs
 from tests.capture.support import live_sample, torch_python
@@ -55,7 +55,7 @@ def test_advice_is_given_and_helps(tmp_path: Path) -> None:
     in_pytorch.run([torch_python(), "-c", PROGRAM, str(path), *live_sample(names, len(names) // 4)], folder=ROOT)
     wrong, tried = [], 0
     for program, kind, advice, unchanged, code, text in json.loads(path.read_text(encoding="utf-8")):
-        kinds = [error.kind for error in read(text).errors]
+        kinds = [error.kind for error in find_errors(text)]
         if not advice:
             if kind not in kinds:
                 wrong.append(f"{program}: no text of {kind}, but {kinds}: {text[-400:]}")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.answer import answer, bases_of
 from dispatch_cli.answers.errors.messages import EVIDENCE, MESSAGES
+from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
@@ -19,8 +20,12 @@ from tests.support import slot_errors
 
 def answered(text: str, *bases: str) -> ErrorReport:
     """The answer over the state of the text's own version, or over *bases*."""
-    pasted = read(text)
-    return answer(pasted, load_state([], bases=bases or bases_of(pasted)))
+    errors = find_errors(text)
+    return answer(text, errors, load_state([], bases=bases or bases_of(text, errors[0])))
+
+
+def assumed(text: str) -> tuple[str, ...]:
+    return bases_of(text, find_errors(text)[0])
 
 
 def no_kernel(operator: str, key: str, rest: str = "") -> str:
@@ -38,23 +43,23 @@ def no_kernel(operator: str, key: str, rest: str = "") -> str:
     ],
 )
 def test_the_version_that_a_text_names_is_the_base(text: str, bases: tuple[str, ...]) -> None:
-    assert bases_of(read(text + no_kernel("aten::relu", "SparseCPU"))) == bases
+    assert assumed(text + no_kernel("aten::relu", "SparseCPU")) == bases
 
 
 @pytest.mark.parametrize(("version", "base"), [("2.4.1", "torch-2.4"), ("2.15.0", "torch-2.15")])
 def test_the_keys_of_a_table_tell_its_version(version: str, base: str) -> None:
     texts = [error["text"] for error in slot_errors(version) if "[kernel]" in error["text"]]
-    assert {bases_of(read(text))[0] for text in texts} == {base}
+    assert {assumed(text)[0] for text in texts} == {base}
 
 
 @pytest.mark.parametrize(("key", "base"), [("Named", "torch-2.12"), ("CPU", "torch-2.15")])
 def test_a_key_that_newer_versions_lack_tells_the_version(key: str, base: str) -> None:
-    assert bases_of(read(no_kernel("aten::relu", key))) == (base,)
+    assert assumed(no_kernel("aten::relu", key)) == (base,)
 
 
 def test_a_text_of_mps_is_compared_with_a_build_that_has_mps() -> None:
     text = "NotImplementedError: The operator 'aten::roll' is not currently implemented for the MPS device."
-    assert bases_of(read(text)) == ("torch-2.15", "torch-2.15-mps")
+    assert assumed(text) == ("torch-2.15", "torch-2.15-mps")
     upgrade = "Install a newer PyTorch, if yours is older than torch-2.4: torch-2.4 has the missing kernel."
     assert upgrade in answered(text).user[1:]
 
@@ -90,7 +95,7 @@ def test_a_key_that_a_terminal_broke_is_one_key() -> None:
     texts = [error["text"] for error in slot_errors("2.15.0")]
     text = next(text for text in texts if "BatchedNestedTensor," in text)
     broken = text.replace("BatchedNestedTensor, ", "BatchedNest\nedTensor, ")
-    assert read(broken).errors[0].available == read(text).errors[0].available
+    assert find_errors(broken)[0].available == find_errors(text)[0].available
 
 
 @pytest.mark.parametrize(
@@ -366,7 +371,7 @@ def test_the_argument_that_is_on_another_device(text: str) -> None:
 
 def test_a_headline_is_whole_whatever_a_text_names() -> None:
     texts = [row.text for row in read_texts()] + [path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")]
-    headlines = {answered(text).says for text in texts if read(text).errors}
+    headlines = {answered(text).says for text in texts if find_errors(text)}
     assert len(headlines) > 100
     assert [
         says for says in headlines if len(says) < 10 or re.search(r"(?:\bof|\bthe|[:,])$|  |[{}]|\[(?!abi:)", says)

@@ -7,10 +7,11 @@ from functools import cache
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.answer import answer, bases_of
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Fact, Proof
 from dispatch_cli.answers.errors.messages import AMBIGUOUS, MESSAGES
 from dispatch_cli.answers.errors.printed import printed_table
+from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain.report import ExplainReport, SlotExplanation, explain_report
 from dispatch_cli.api import load_state
@@ -70,16 +71,16 @@ def _of_fact(fact: Fact, key: str) -> Iterator[Statement]:
 def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
     compared = answered = 0
     for text in texts():
-        pasted = read(text)
-        if not pasted.errors:
+        errors = find_errors(text)
+        if not errors:
             continue
-        state = state_of(bases_of(pasted))
-        report = answer(pasted, state)
+        state = state_of(bases_of(text, errors[0]))
+        report = answer(text, errors, state)
         answered += 1
         contents: dict[tuple[Proof, str], bool] = {}
         for proof, slot, kernel in statements(report):
             assert contents.setdefault((proof, slot), kernel) is kernel, (text[:200], slot)
-        shown = printed_table(state.dispatcher.universe, pasted.errors[0])
+        shown = printed_table(state.dispatcher.universe, errors[0])
         of_all = [fact for fact in report.facts if fact.kind in ("only-at", "nowhere")]
         assert shown.whole or all(fact.proof is Proof.STATE for fact in of_all), text[:200]
         for (proof, slot), kernel in contents.items():
@@ -88,7 +89,7 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
                 entry = state.dispatcher.table(OperatorName.parse(report.operator or ""))[slot]
                 assert (entry.rule not in NO_KERNEL_RULES) is kernel, (text[:200], slot)
             elif slot in shown.lines:
-                assert (shown.lines[slot].rule is not Rule.FALLBACK) is kernel, (text[:200], slot)
+                assert (shown.lines[slot] is not Rule.FALLBACK) is kernel, (text[:200], slot)
             elif kernel:
                 assert slot in (shown.listed or ()), (text[:200], slot)
     assert answered > 500
@@ -100,9 +101,9 @@ def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
 def test_the_slot_is_what_explain_says(version: str) -> None:
     compared = 0
     for error in slot_errors(version):
-        pasted = read(error["text"])
-        state = state_of(bases_of(pasted))
-        explained = answer(pasted, state).explained
+        errors = find_errors(error["text"])
+        state = state_of(bases_of(error["text"], errors[0]))
+        explained = answer(error["text"], errors, state).explained
         if isinstance(explained, ExplainReport) and isinstance(explained.what, SlotExplanation):
             name = OperatorName.parse(explained.operator)
             assert explained == explain_report(state, name, explained.what.key)

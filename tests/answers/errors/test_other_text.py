@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import answer, bases_of, read
+from dispatch_cli.answers.errors.answer import answer, bases_of
 from dispatch_cli.answers.errors.messages import MESSAGES
+from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.api import load_state
 from tests.cli.support import call
@@ -19,8 +20,8 @@ INDUCTOR = "torch._inductor.exc.LoweringException: AssertionError: \n  target: a
 
 
 def answered(text: str) -> ErrorReport:
-    pasted = read(text)
-    return answer(pasted, load_state([], bases=bases_of(pasted)))
+    errors = find_errors(text)
+    return answer(text, errors, load_state([], bases=bases_of(text, errors[0])))
 
 
 @pytest.mark.parametrize(
@@ -143,8 +144,8 @@ def test_an_exception_without_a_known_sentence_is_explained_by_its_class(text: s
 
 @pytest.mark.parametrize("text", [DYNAMO, FAKE, INDUCTOR])
 def test_a_known_sentence_is_explained_in_place_of_the_class_of_the_exception(text: str) -> None:
-    pasted = read(f"{text}\nRuntimeError: Trying to backward through the graph a second time")
-    assert [error.kind for error in pasted.errors] == ["backward-call"]
+    errors = find_errors(f"{text}\nRuntimeError: Trying to backward through the graph a second time")
+    assert [error.kind for error in errors] == ["backward-call"]
     assert not MESSAGES["backward-call"].general
 
 
@@ -157,4 +158,4 @@ def test_a_known_sentence_is_explained_in_place_of_the_class_of_the_exception(te
     ],
 )
 def test_a_text_of_other_programs_too_counts_beside_pytorchs_name(text: str, kind: str) -> None:
-    assert [error.kind for error in read(text).errors] == [kind]
+    assert [error.kind for error in find_errors(text)] == [kind]

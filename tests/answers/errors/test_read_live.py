@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import PastedText, answer, key_of
-from dispatch_cli.answers.errors.read import ErrorText, find_errors
+from dispatch_cli.answers.errors.answer import answer, key_of
+from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.explain.report import SlotExplanation, explain
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.state import State
@@ -49,14 +49,14 @@ def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]]) 
         name = OperatorName.parse(error["operator"])
         own = name.namespace == "broken"
         text = error["text"] if number % 2 else first_line(error["text"])
-        _check(declared if own else state, name, find_errors(text))
+        _check(declared if own else state, name, text)
         _explained(declared if own else state, name, error["key"])
 
 
-def _check(state: State, name: OperatorName, texts: list[ErrorText]) -> None:
-    report = answer(PastedText("", tuple(texts)), state)
+def _check(state: State, name: OperatorName, text: str) -> None:
+    report = answer("", find_errors(text), state)
     assert report.reproduced, name
-    assert differing(state, texts[0]) == [], name
+    assert differing(state, text) == [], name
 
 
 def _explained(state: State, name: OperatorName, key: str | None) -> None:
