@@ -12,7 +12,7 @@ from dispatch_cli.answers.diff.rows import DiffSlots
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.differences import ComparedStates, Old, diff_answer, old_of, old_state, olds
 from dispatch_cli.explore.background import Step, snapshot
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Spot
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import Choose
 from dispatch_cli.model.names import OperatorName
@@ -32,13 +32,10 @@ class DifferencesPane(Pane):
         Binding("b", "old", "Compare with", tooltip="Choose the state to compare with"),
         Binding("t", "this", "Operator", tooltip="Show the differences of this operator whole, or all"),
     ]
-
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(session, id=id)
-        self._chosen: Old | None = None
-        self._of_operator = False
-        self._compared_for: tuple[State, Old] | None = None
-        self._states: ComparedStates | None = None
+    _chosen: Old | None = None
+    _of_operator = False
+    _compared_for: tuple[State, Old] | None = None
+    _states: ComparedStates | None = None
 
     @property
     def old(self) -> Old | None:

@@ -20,7 +20,7 @@ from dispatch_cli.checks.running.run import Progress
 from dispatch_cli.engine.state import State
 from dispatch_cli.explore.answers.findings import findings_search
 from dispatch_cli.explore.background import Step
-from dispatch_cli.explore.session import PaneAnswer, Session, Spot
+from dispatch_cli.explore.session import PaneAnswer, Spot
 from dispatch_cli.explore.views.pane import Pane
 from dispatch_cli.explore.views.screens import DocumentScreen
 from dispatch_cli.model.changes.change import Edit
@@ -41,10 +41,7 @@ class FindingsPane(Pane):
         Binding("x", "fix", "Try fix", tooltip="Try the fix of the finding, where there is one"),
         Binding("d", "details", "Why", tooltip="Show what the check demands, and the fix"),
     ]
-
-    def __init__(self, session: Session, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(session, id=id)
-        self._of_operator = False
+    _of_operator = False
 
     def open(self, spot: Spot) -> None:
         """Show the findings; those of one operator follow the spot."""
