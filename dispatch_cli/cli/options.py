@@ -441,6 +441,20 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
 
         why = _checks_command(state, "refused-registration", "--severity", "info")
         warn(notes_on_conditions(refused, shown_for(state, names), why), color)
+    note_undecided(state, names, color)
+
+
+def note_undecided(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
+    """Say on standard error which kernels of operators an answer leaves out, as something of them is not known."""
+    if not state.named_files or not state.declarations.undecided:
+        return
+    from dispatch_cli.checks.files import MissingPart, UndecidedIndex
+    from dispatch_cli.render.problems import notes_on_undecided
+
+    index = UndecidedIndex(state.declarations.undecided)
+    unsure = ((name, index.may_be_there(name, MissingPart.KERNEL)) for name in names)
+    named = [(name, kernel) for name, kernel in unsure if kernel is not None and kernel.name is not None]
+    warn(notes_on_undecided(named), color)
 
 
 def _checks_command(state: State, check: str, *more: str) -> str:

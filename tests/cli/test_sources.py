@@ -371,3 +371,32 @@ def test_an_option_that_was_given_is_not_suggested() -> None:
 def test_standard_input_is_no_source(text: str) -> None:
     result = call("table", "-", stdin=text.encode())
     assert result.code == 2 and "for C++ and Python, name the files" in result.err
+
+
+UNKNOWN_KEY = """\
+import torch
+from somewhere import platform
+
+lib = torch.library.Library("my", "DEF")
+lib.define("f(Tensor x) -> Tensor")
+lib.impl("f", lambda x: x, platform.key)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("resolve", "my::f", "f.py", "--tensor", "cpu"), ("explain", "my::f", "CPU", "f.py"), ("support", "f.py"),
+     ("explain", "--from-error", "error.txt", "f.py"), ("table", "f.py")],
+)  # fmt: skip
+def test_a_kernel_at_an_unknown_key_is_not_said_to_be_missing(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.py").write_text(UNKNOWN_KEY, encoding="utf-8")
+    error = "NotImplementedError: Could not run 'my::f' with arguments from the 'CPU' backend.\n"
+    (tmp_path / "error.txt").write_text(error, encoding="utf-8")
+    note = (
+        "note: left out is a kernel for my::f, of which not all is known (f.py:6:1: the dispatch key is platform.key)"
+    )
+    assert f"{note}; what seems to be missing may be there: " in call(*arguments).err
+    assert "left out is" not in call(*arguments, "--set", "platform.key=CPU").err

@@ -9,7 +9,7 @@ import click
 
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest
+from dispatch_cli.cli.options import SourceOptions, note_conditions, note_undecided, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -165,6 +165,8 @@ def _from_error(source: SourceOptions, file: str) -> ErrorReport:
         pytorchs = _assumed(own)
         if _has(pytorchs, OperatorName.parse(named)):  # PyTorch's own, which the files do not declare
             state = pytorchs
+    if named is not None:
+        note_undecided(state, [OperatorName.parse(named)])
     return answer(text, errors, state, file)
 
 
