@@ -72,7 +72,6 @@ HOLES = {
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
-    "stub_device": r"(?P<device>CUDA|HIP|MPS|MTIA|XPU|HPU|PrivateUse1)",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     "same_device": r"(?P=device)\b",
@@ -84,16 +83,13 @@ HOLES = {
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
-    "other_dtype": r"(?P<other_dtype>(?:c10::)?(?:(?:un)?signed )?[A-Za-z]\w{2,20})",
     "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
-    "cuda_device": r"(?P<device>CUDA)",
     "type": r"(?P<type>[^'\n]{1,80})",
     "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
     "class_op": r"(?P<of_class>)(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
     "given": r"(?P<given>[^'\n.]{1,80})",
-    "any_dtype": r"(?P<dtype>[A-Za-z]\w{2,20})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     # what a schema, and not a saved program, goes on with
@@ -126,8 +122,7 @@ HOLES = {
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
-    "other_number_type": r"(?P<other_dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
-    "cpu_type": r"[A-Z]\w{3,30}Tensor",
+    "other_dtype": r"(?P<other_dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
     # long int; torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType, of which the dtype is a part
     "operand": rf"(?:{_ON_DEVICE})?(?P<dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
     "other_operand": rf"(?:{_ON_DEVICE})?(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
@@ -177,14 +172,11 @@ HOLES = {
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
     "cudnn_backward": r"\b_?cudnn_(?P<operation>(?!grid)\w{1,60})_backward",
     "cudnn_label": rf"_?cudnn_(?P<operation>\w{{1,60}})_backward{_OF_IT}",
-    # an argument, or more than its name
-    "argument_label": rf"(?:(?=[A-Za-z]\w{{0,60}}{QUOTE})(?P<plain>))?(?P<label>[^'\"\n]{{1,200}}?)",
     "tensor_subclass": r"(?P<class_name>\w{1,60}Tensor\w{0,30})",
     "tensor_class": r"(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b",
     # where Markdown takes the underscores for bold, they are missing
     "module_attribute": r"(?P<label>__\w{1,40}__|path\b)[\w.]{0,60}",
     "module": r"(?P<module>[\w.]{1,200})",
-    "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     # up to the end of the line, which may break behind the first words
     "previous_line": rf"(?P<previous>(?:registered{GAP}at{GAP})?\S[^\n]{{0,400}})",
     # a file and a line of Python

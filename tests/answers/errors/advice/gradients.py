@@ -87,7 +87,7 @@ def gradient_of_another_shape(advice):
     "no-derivative",
     "omit create_graph=True",
     "an implementation whose operators have second derivatives",
-    "Or call the attention that has them",
+    "Attention that has them",
     "Write the backward of your operator with operators that have derivatives",
 )
 def second_derivative_of_attention(advice):
@@ -138,7 +138,7 @@ def operator_without_a_derivative(advice):
     assert x.grad.tolist() == [0, 1]
 
 
-@tries("no-derivative", "is an argument that needs no gradient, detach it", "Function with a backward of your own")
+@tries("no-derivative", "call it with `x.detach()`", "Function with a backward of your own")
 def input_without_a_derivative(advice):
     x, y = training(2.0, 3.0), training(2.0, 3.0)
 
@@ -158,7 +158,7 @@ def input_without_a_derivative(advice):
     assert y.grad.isfinite().all()
 
 
-@tries("no-derivative", "If this input needs no gradient, detach it", "Function with a backward of your own")
+@tries("no-derivative", "call it with `x.detach()`", "Function with a backward of your own")
 def argument_without_a_derivative(advice):
     weight, x, target = torch.ones(2, requires_grad=True), torch.ones(2, 2), torch.tensor([0, 1])
 
@@ -235,7 +235,10 @@ def inference_tensor_in_training(advice):
     table.add_(1)
 
 
-@tries("no-derivative", "`with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the call.")
+@tries(
+    "no-derivative",
+    "Attention that has them: `with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` round the forward.",
+)
 def attention_in_forward_mode(advice):
     q = torch.rand(1, 2, 4, 8)
     with sdpa_kernel(SDPBackend.MATH) if advice else contextlib.nullcontext():
