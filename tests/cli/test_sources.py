@@ -400,3 +400,22 @@ def test_a_kernel_at_an_unknown_key_is_not_said_to_be_missing(
     )
     assert f"{note}; what seems to be missing may be there: " in call(*arguments).err
     assert "left out is" not in call(*arguments, "--set", "platform.key=CPU").err
+
+
+def test_a_block_that_holds_what_it_cannot_is_refused_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cpp").write_text(
+        'TORCH_LIBRARY_IMPL(my, CPU, m) { m.def("f(Tensor x) -> Tensor"); }\n'
+        "TORCH_LIBRARY_IMPL(my, CPU, m) { m.fallback(torch::CppFunction::makeFallthrough()); }\n"
+    )
+    out = call("check-invariants", "a.cpp", "--config", "none").out
+    assert (out.count("error["), 'def("my::f")' in out, "fallback(...): Fallback functions" in out) == (2, True, True)
+
+
+def test_a_key_by_the_name_of_the_backend_is_suggested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    renamed = 'import torch\ntorch.utils.rename_privateuse1_backend("npu")\n'
+    library = 'lib = torch.library.Library("my", "DEF")\nlib.define("f(Tensor x) -> Tensor")\n'
+    (tmp_path / "a.py").write_text(f'{renamed}{library}lib.impl("f", f, "Autogradnpu")\n')
+    out = call("check-invariants", "a.py", "--config", "none").out
+    assert "did you mean AutogradNPU or AutogradPrivateUse1?" in out

@@ -195,4 +195,7 @@ def _hint(universe: Universe, key: str) -> str:
     others = [name for name in universes.names() if key in universes.load(name).parseable]
     if others:
         return f"{universe.name} has no such key, but {others[0]} has it; choose the version with --universe or --base"
+    written = key.replace(universe.backend_name, universe.backend_name.upper())
+    if (known := universe.key_written(written)) != written:
+        return f"did you mean {written} or {known}?"
     return suggestion(key, (*registrable, CATCH_ALL)) or KEYS_LISTED

@@ -195,7 +195,12 @@ def _namespace(values: Values) -> str | None:
 
 
 def _check_contents(context: FileContext, values: Values, block: Block) -> None:
-    """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
+    """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem.
+
+    What sources register wrongly, the dispatcher refuses in PyTorch's words.
+    """
+    if context.extracted:
+        return
 
     def refuse(names: tuple[str, ...], message: str, hint: str | None = None) -> None:
         for name in names:
