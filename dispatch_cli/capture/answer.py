@@ -12,12 +12,15 @@ from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
 Shape = Any
-"""Shape of a value that JSON can express. A type, or None: of that type and no other, so that True is no number. A
-range: a number in it. A list of a shape: a list of such elements. A tuple: a list that begins with such elements. A
-mapping of `str`: an object with such values. Another mapping: an object with these fields, of which those that end with
-``?`` can be missing; others are left alone. `Either`: of one of some shapes."""
+"""Shape of a value that JSON can express. A type, or None: of that type and no other, so that True is no number; but
+float: a number with or without a fraction, below `MAX_FLOAT`. A range: a number in it. A list of a shape: a list of
+such elements. A tuple: a list that begins with such elements. A mapping of `str`: an object with such values. Another
+mapping: an object with these fields, of which those that end with ``?`` can be missing; others are left alone.
+`Either`: of one of some shapes."""
 MAX_STEP = 80
 """Characters of a name that the place in a message has."""
+MAX_FLOAT = 1 << 62
+"""Bound of the amount of a number with a fraction: JSON can express infinite ones, as ``1e999``."""
 MAX_BYTES = 128 << 20
 """Bytes of an answer. PyTorch 2.15 has 6 MiB to say of its state, and 51 with its own answers: 230,000 things."""
 _WORDS = {str: "a string", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
@@ -57,6 +60,8 @@ def look(shape: Shape, value: Any, place: str = "") -> None:
 
 def _is_of(shape: Shape, kind: type, value: Any) -> bool:
     """True if a value is of a shape, which is of that kind; of a container only the outside is looked at."""
+    if shape is float:
+        return type(value) in (int, float) and abs(value) < MAX_FLOAT
     if kind is type:
         return type(value) is shape
     if kind is Either:
@@ -205,6 +210,8 @@ def _contradictions(data: Mapping[str, Any], with_answers: bool) -> Iterator[str
         slots, rows = len(data["universe"]["runtime"]) + 1, data["resolve_rows"]
         if any(len(row) != slots for row in rows):
             yield f"each of resolve_rows must have {slots} elements, one for each slot"
+        if any(len(pair) != 2 for pair in (*data["texts"].values(), *data["higher_order_answers"].values())):
+            yield "each of texts and higher_order_answers must have 2 elements"
         asked = [*data["resolved"].values(), *(row for row, _ in data["higher_order_answers"].values())]
         if not all(0 <= row < len(rows) for row in asked):
             yield "resolved and higher_order_answers must name elements of resolve_rows"

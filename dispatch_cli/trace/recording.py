@@ -363,7 +363,7 @@ _RAISED = {True: RAISED, False: RETURNED}
 _NUMBER = range(MAX_NUMBER)
 _ENTRY = (str, _NUMBER, str)
 _HELD = Either([(Either(str, None), str, bool)], None)
-_SECONDS = Either(int, float, None)
+_SECONDS = Either(float, None)
 _SHAPES = {
     **dict.fromkeys("oft", _ENTRY),
     "s": (str, _NUMBER, dict),

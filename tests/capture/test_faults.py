@@ -260,3 +260,18 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
             assert result.code != 2 or "gave an invalid answer" in result.err or "gave an answer" in result.err
             codes[result.code] += 1
     assert codes[2] > codes[0] + codes[1]
+
+
+@pytest.mark.parametrize("part", ["higher_order_answers", "texts"])
+def test_an_answer_with_more_than_a_pair(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = with_higher_order()
+    next(iter(answer[part].values())).append("more")
+
+    def run(command: list[str], *_: object) -> tuple[int, str]:
+        Path(command[2]).write_text(json.dumps(answer), encoding="utf-8")
+        return 0, ""
+
+    monkeypatch.setattr(capture_run, "run_limited", run)
+    result = call(*ASKS[1], "--python", sys.executable)
+    assert (result.code, result.out) == (2, "")
+    assert "invalid answer: each of texts and higher_order_answers must have 2 elements" in result.err

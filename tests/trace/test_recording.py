@@ -84,6 +84,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a kernel without a key set": (["k", 0, "CPU", "CPU", False], "[3] must be a number"),
     "a state that is none": (["state", 5], "[1] must be an object"),
     "an end that is none": (["end", {"dropped": "many"}], "dropped must be a number"),
+    "a time that never ends": (["end", {"seconds": float("inf")}], "seconds must be a number or null"),
 }
 
 
