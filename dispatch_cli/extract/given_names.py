@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
@@ -21,8 +21,10 @@ from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
+    ExtractedFallback,
     ExtractedKernel,
     Extraction,
+    OperatorFunction,
     SourceKind,
     Unknown,
 )
@@ -43,6 +45,7 @@ MARK = b"privateuse1_backend"
 _CALL = re.compile(r"(?:register|rename)_privateuse1_backend\s{0,20}\(\s{0,99}[\"']([a-z_]{1,40})[\"']\s*\)")
 _NAME_IN_KEY = re.compile(r"(?:^|[a-z])([A-Z]{2,40})$")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch_([a-z]{2,40})\b", re.MULTILINE)
+_Key = TypeVar("_Key", bound="str | Unknown | None")
 _COMMENTS = ("#", "//", "*", "/*")
 
 
@@ -231,22 +234,36 @@ def of_package(name: str, at: Span) -> Iterator[Extracted]:
 def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterator[Extracted]:
     """Yield the registrations; those for one of several backends at PrivateUse1 have the key that all of them share."""
 
-    def shared(key: Any) -> Any:
+    def shared(key: _Key) -> _Key | str:
         match = _NAME_IN_KEY.search(key) if isinstance(key, str) else None
         return key if match is None or match[1].lower() not in names else match.string[: match.start(1)] + PRIVATE_USE1
 
     for item in items:
-        changes = {name: shared(getattr(item, name)) for name in ("key", "dispatch_key") if hasattr(item, name)}
-        if (block := getattr(item, "block", None)) is not None:
-            changes["block"] = block._replace(dispatch_key=shared(block.dispatch_key))
-        yield item._replace(**changes)
+        if isinstance(item, ExtractedBlock):
+            item = item._replace(dispatch_key=shared(item.dispatch_key))
+        elif isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
+            item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
+        if isinstance(item, ExtractedKernel):
+            item = item._replace(key=shared(item.key))
+        if isinstance(item, ExtractedFallback):
+            item = item._replace(key=shared(item.key))
+        yield item
 
 
 def _used_names(items: Iterable[Extracted]) -> Iterator[str]:
     """The names of backends in the keys of registrations, and the devices that these are for."""
     for item in items:
-        for key in (getattr(item, "key", None), getattr(item, "dispatch_key", None)):
-            if isinstance(key, str) and (match := _NAME_IN_KEY.search(key)) is not None:
-                yield match[1].lower()
-        devices = (*(getattr(item, "device_types", None) or ()), *getattr(item, "devices", ()))
+        key: str | Unknown | None = None
+        devices: Iterable[str | Unknown] = ()
+        match item:
+            case ExtractedBlock():
+                key = item.dispatch_key
+            case ExtractedKernel() | ExtractedFallback():
+                key = item.key
+            case CustomOperator():
+                devices = item.device_types or ()
+            case OperatorFunction():
+                devices = item.devices
+        if isinstance(key, str) and (in_key := _NAME_IN_KEY.search(key)) is not None:
+            yield in_key[1].lower()
         yield from (device for device in devices if isinstance(device, str))

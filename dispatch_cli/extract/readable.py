@@ -200,35 +200,33 @@ def unknown_parts(item: Extracted) -> Iterator[tuple[str, Unknown]]:
     return ((field, value) for field, value in fields if isinstance(value, Unknown))
 
 
-_REGISTERS: dict[type, str] = {
-    ExtractedBlock: "block",
-    ExtractedDefinition: "definition",
-    ExtractedKernel: "kernel",
-    ExtractedFallback: "fallback",
-}
-
-
-def _registers(row: Extracted) -> str:
-    if isinstance(row, CustomOperator):
-        return "triton_op" if row.triton else "custom_op"
-    return row.role.value if isinstance(row, OperatorFunction) else _REGISTERS[type(row)]
-
-
 def undecided_entry(row: Extracted) -> Data:
     """The entry of a registration of which something is not known."""
-    block = getattr(row, "block", row)
-    key = getattr(row, "key", None) or getattr(block, "dispatch_key", None)
-    devices = ", ".join(device for device in getattr(row, "devices", ()) if isinstance(device, str))
-    fields = {
-        "namespace": getattr(block, "namespace", None),
-        "name": getattr(row, "name", getattr(row, "operator", None)),
-        "schema": getattr(row, "schema", None),
-        "dispatch_key": key or devices,
-        "kernel": getattr(row, "kernel", getattr(row, "function", None)),
-    }
+    fields: dict[str, object]
+    match row:
+        case ExtractedBlock():
+            registers = "block"
+            fields = {"namespace": row.namespace, "dispatch_key": row.dispatch_key}
+        case ExtractedDefinition():
+            registers = "definition"
+            fields = {"namespace": row.block.namespace, "name": row.name, "schema": row.schema}
+        case ExtractedKernel():
+            registers = "kernel"
+            key = row.block.dispatch_key if row.key is None else row.key
+            fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
+        case ExtractedFallback():
+            registers = "fallback"
+            fields = {"dispatch_key": row.key, "kernel": row.kernel}
+        case CustomOperator():
+            registers = "triton_op" if row.triton else "custom_op"
+            fields = {"name": row.name, "schema": row.schema, "kernel": row.function}
+        case OperatorFunction():
+            registers = row.role.value
+            devices = ", ".join(device for device in row.devices if isinstance(device, str))
+            fields = {"name": row.operator, "dispatch_key": devices, "kernel": row.function}
     known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
     entry = placed(row.at, row.when) | {
-        "registers": _registers(row),
+        "registers": registers,
         "unknown": {field: one_line(value.expression) for field, value in unknown_parts(row)},
     }
     return {**entry, "known": known} if known else entry
