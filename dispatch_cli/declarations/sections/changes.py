@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 
 from dispatch_cli.declarations.fields import Values, read_record, read_records
 from dispatch_cli.declarations.formats.format_types import CATCH_ALL, ONE_KEY, TEXT, Field, Record, Type, record
@@ -143,10 +142,15 @@ def change_declarations(
     source: the captured state that the history continues.
     """
     searched = 0
-    for context in filter(attrgetter("changes"), contexts):
-        problems, editor = context.problems, HistoryEditor(declarations, source)
-        for position, (change, node) in enumerate(context.changes):
-            searched += len(declarations.steps) if position == 0 or isinstance(change, Reordering) else 0
+    for context in contexts:
+        if not context.changes:
+            continue
+        problems = context.problems
+        editor = HistoryEditor(declarations, source)
+        searched += len(declarations.steps)
+        for change, node in context.changes:
+            if isinstance(change, Reordering):
+                searched += len(declarations.steps)
             if searched > MOST_SEARCHED:
                 problems.add("too-many-changes", "there are too many changes for a history of this length", node)
                 return declarations
