@@ -88,6 +88,7 @@ def embedded_name(argument: str) -> str | None:
 
 
 def say_notes(state: State) -> None:
+    """The notes on how a state was loaded, on standard error."""
     for note in state.declarations.notes:
         say_note(note)
 

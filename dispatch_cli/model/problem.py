@@ -41,7 +41,7 @@ class Problem(NamedTuple):
 class InputError(Exception):
     """The input cannot be used; carries every problem found, in order of place.
 
-    partial: the declarations that could be read all the same, so that their registrations can be tried too.
+    partial: the `Declarations` that could be read all the same, so that their registrations can be tried too.
     """
 
     def __init__(self, problems: tuple[Problem, ...], partial: Any = None) -> None:
