@@ -421,8 +421,10 @@ def _refreshed(live: Live, key: str) -> set[str]:
     if not operator.register(key):
         # where nothing can be registered there is nothing to see, and nothing that could go wrong either
         return {key} & {*live.runtime}
-    possible = [*live.covered[key], UNDEFINED] if key in live.covered else [key] if key in live.runtime else []
-    return {*operator.running(key, possible)} | ({*stale} - {*operator.running(IMPLICIT, stale)})
+    own = [key] if key in live.runtime else []
+    possible = [*live.covered[key], UNDEFINED] if key in live.covered else own
+    no_more_stale = {*stale} - {*operator.running(IMPLICIT, stale)}
+    return {*operator.running(key, possible)} | no_more_stale
 
 
 # Operators.
@@ -613,8 +615,10 @@ def mode_types() -> list[str]:
     """
     modes = importlib.import_module("torch.utils._python_dispatch")
     flag = "supports_higher_order_operators"
-    names, waiting = set(), [modes.TorchDispatchMode]
-    for mode in waiting:
+    names = set()
+    waiting = [modes.TorchDispatchMode]
+    while waiting:
+        mode = waiting.pop()
         if mode.__module__ == higher_order_calls.__name__ and mode.__module__ not in sys.modules:
             continue  # the probe's own, which can be there still
         waiting += type.__subclasses__(mode)
