@@ -207,16 +207,12 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     """The answer to a text about a slot of a dispatch table."""
     dispatcher = state.dispatcher
     universe = dispatcher.universe
-    printed = None if text.key is None else read_key(universe, text.key)
-    if text.key is not None and (printed is None or printed.key not in universe.slot):
+    printed, backend = (None, None) if text.key is None else read_key(universe, text.key)
+    if text.key is not None and printed not in universe.slot:
         return _no_such_key(report, universe, text)
-    known = name in dispatcher
-    if printed is not None:
-        key = printed.key
-    else:
-        key = key_of(dispatcher, name) if known else universe.covered_by(AUTOGRAD)[0]
+    key = printed or (key_of(dispatcher, name) if name in dispatcher else universe.covered_by(AUTOGRAD)[0])
     shown = printed_table(universe, text)
-    case = case_of(state, name, key, text, shown, None if printed is None else printed.backend)
+    case = case_of(state, name, key, text, shown, backend)
     facts = tuple(conclude.facts(case))
     kinds = [fact.kind for fact in facts]
     newer = _first_with_kernel(state, name, case, report.version)
@@ -289,11 +285,11 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
 def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
     """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
     new = dict(report.details).get("new", "")
-    key = None if report.key is None else read_key(state.dispatcher.universe, report.key)
+    key, _ = (None, None) if report.key is None else read_key(state.dispatcher.universe, report.key)
     details = tuple((field, value) for field, value in report.details if field != "previous")
     registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
-    if key is not None and key.key in registered:
-        kernels = [registration.kernel for registration in registered[key.key]]
+    if key in registered:
+        kernels = [registration.kernel for registration in registered[key]]
         replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))

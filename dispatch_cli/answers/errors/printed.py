@@ -28,13 +28,6 @@ _RELEASE = re.compile(
 """``PyTorch version: 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
 
 
-class PrintedKey(NamedTuple):
-    """A key that a text names. backend: the name that a library gave to PrivateUse1; None where the text has none."""
-
-    key: str
-    backend: str | None = None
-
-
 def key_named(universe: Universe, printed: str) -> str | None:
     """The key of the universe that a table or a list of a text means; None where it has none of that name."""
     old = printed.removesuffix(_OLD_ENDING)
@@ -42,15 +35,15 @@ def key_named(universe: Universe, printed: str) -> str | None:
     return next(filter(universe.has_key, names), None)
 
 
-def read_key(universe: Universe, printed: str) -> PrintedKey | None:
-    """The key at which a call ended; None where the universe has none of that name.
+def read_key(universe: Universe, printed: str) -> tuple[str | None, str | None]:
+    """The key at which a call ended, None where the universe has none of that name; a library's name of PrivateUse1.
 
     There PyTorch prints the names of renamed backends. Their small letters tell them: ``npu``, ``SparseCsrnpu``. A fork
     has a key of its own for its backend, in capital letters: ``DML``.
     """
     named = key_named(universe, printed)
     if named is not None:
-        return PrintedKey(named)
+        return named, None
     heads = (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED))
     for head in sorted(heads, key=len, reverse=True):
         backend = printed.removeprefix(head)
@@ -60,8 +53,8 @@ def read_key(universe: Universe, printed: str) -> PrintedKey | None:
             and backend[:1].isalpha()
             and backend != UNNAMED
         ):
-            return PrintedKey(f"{head}{RENAMED}", None if backend == "privateuseone" else backend)
-    return None
+            return f"{head}{RENAMED}", None if backend == "privateuseone" else backend
+    return None, None
 
 
 def are_indices(listed: Iterable[str]) -> bool:

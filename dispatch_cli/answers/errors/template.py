@@ -277,14 +277,9 @@ def _literal(text: str) -> str:
 
 
 def words(template: str) -> tuple[str, ...]:
-    """The words that every text of the template has, the longest first: where one is missing, nothing has to be tried.
-
-    Errors: ValueError for a template that requires no word of three letters.
-    """
+    """The words that every text of the template has, the longest first: without one, nothing is tried."""
     required, optional = template, 1
     while optional:
         required, optional = _OPTIONAL.subn(" ", required)
     literals = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
-    if not literals:
-        raise ValueError(f"a template without a word: {template}")
     return tuple(sorted(literals, key=len, reverse=True))

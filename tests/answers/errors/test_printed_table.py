@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.errors.printed import PrintedKey, PrintedTable, printed_table, read_key, version_of
+from dispatch_cli.answers.errors.printed import PrintedTable, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.api import load_state, load_universes
 from dispatch_cli.model.universe import META, Universe
@@ -140,9 +140,9 @@ def test_the_names_of_keys() -> None:
         ("SparseCUDA", "SparseCUDA", None),
         ("DML", "PrivateUse1", "DML"),
     ):
-        assert read_key(universe, printed) == PrintedKey(key, backend)
+        assert read_key(universe, printed) == (key, backend)
     for cut in ("Dispa", "Spar", "UNKNOWN_TENSOR_TYPE_ID", ""):
-        assert read_key(universe, cut) is None
+        assert read_key(universe, cut) == (None, None)
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
