@@ -26,7 +26,7 @@ from dispatch_cli.answers.table.slot_notes import backend_key_below
 from dispatch_cli.engine.history import run
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Declarations
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.universe import autograd_key_of
 from dispatch_cli.page.blocks import written_blocks
 from dispatch_cli.page.commands import command_lines, operator_words
@@ -146,7 +146,7 @@ def _about(state: State, source: PageSource, changes: dict[str, Any] | None, kno
     words of `diff`; of a state that it cannot compare, the number of operators.
     """
     universe, names = state.dispatcher.universe, source.names
-    named = ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+    named = some_of(names, 3)
     over = f"{'over' if names else 'of'} {', '.join(state.over)}" if state.over else ""
     title = " ".join(filter(None, (named, over))) or universe.name
     operators = len(state.dispatcher)

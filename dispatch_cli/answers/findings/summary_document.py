@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from dispatch_cli.answers.findings.checked import NotChecked
 from dispatch_cli.answers.findings.report import (
@@ -13,7 +13,7 @@ from dispatch_cli.answers.findings.report import (
     UnlistedFindings,
 )
 from dispatch_cli.checks.check import Group, Need
-from dispatch_cli.model.names import Severity
+from dispatch_cli.model.names import Severity, some_of
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.words import plural
 
@@ -133,19 +133,10 @@ def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
         yield f"{', '.join(names)} did not run: {needs} a built library or a state (`dispatch-cli crossref`)"
 
 
-MAX_NAMED = 3
-"""Number of operators that are named."""
-
-
 def schema_sentences(report: FindingsReport) -> Iterator[str]:
     """Sentence about operators of which not everything could be checked."""
     if names := report.unknown_schemas:
-        yield f"the schema of {_names(names)} is not known; what depends on it was not checked"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"the schema of {some_of(names)} is not known; what depends on it was not checked"
 
 
 def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> Iterator[str]:
@@ -165,7 +156,7 @@ def condition_sentences(checked: CheckedConditions | None, has_option: bool) -> 
         f"{'in alternative files' if of_files else 'with conditions'}; {combinations} of them checked{chosen}{some}"
     )
     if checked.capped:
-        names = _names(checked.capped)
+        names = some_of(checked.capped)
         yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
 
 

@@ -50,7 +50,7 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
     asked = asked[:MOST_LETTERS].lower()
     wanted = without_overload(asked)
     overload = asked[len(wanted) + 1 :]
-    letters = len(wanted) - _start(wanted)
+    letters = len(wanted) - name_start(wanted)
     if letters < LEAST_LETTERS:
         return []
     by_name: dict[str, list[str]] = {}
@@ -58,7 +58,7 @@ def nearest_names(names: Iterable[str], asked: str, alike: float = ALIKE) -> lis
         by_name.setdefault(without_overload(name.lower()), []).append(name)
     candidates = []
     for name, members in by_name.items():
-        start = _start(name)
+        start = name_start(name)
         known = name if "::" in wanted else name[start:]
         cost = misspelt_by(wanted, known, _most(alike, letters + len(name) - start))
         if cost is not None:
@@ -124,7 +124,7 @@ def _letters_beyond(word: str, other: str) -> int:
     return len(word)
 
 
-def _start(name: str) -> int:
+def name_start(name: str) -> int:
     """Start of a name, behind its namespace."""
     return name.rfind("::") + 2 if "::" in name else 0
 

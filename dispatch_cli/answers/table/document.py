@@ -24,6 +24,7 @@ from dispatch_cli.answers.table.report import (
 )
 from dispatch_cli.answers.table.wording import before_label, note_text, otherwise_label, source_label
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import some_of
 from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.document import (
@@ -214,7 +215,7 @@ def _few_keys(keys: tuple[str, ...], short: bool) -> str:
     """A few keys; of more the first ones, and how many more there are."""
     if short:
         return keys[0] if len(keys) == 1 else f"{keys[0]} +{len(keys) - 1}"
-    return ", ".join(keys) if len(keys) <= 3 else f"{keys[0]}, {keys[1]} and {len(keys) - 2} more"
+    return some_of(keys, 3)
 
 
 def _file(run: Folded[TableRow]) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from dispatch_cli.answers.shared.selection import ALIKE, nearest_names, select_higher_order, select_names
+from dispatch_cli.answers.shared.selection import ALIKE, name_start, nearest_names, select_higher_order, select_names
 
 MAX_QUERY = 80
 """Letters that are looked for; names are rarely longer."""
@@ -62,7 +62,7 @@ class Matcher:
 
     def _rank(self, number: int, words: Sequence[str]) -> tuple[int, bool, int, int]:
         name = self._lower[number]
-        start = _start(name)
+        start = name_start(name)
         ranks = sum(_word_rank(name, start, word) for word in words)
         is_own = self.names[number] in self._own
         return 2 * ranks + (not is_own and not name.startswith(_PYTORCH)), not is_own, len(name), number
@@ -128,11 +128,6 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in word))
 
 
-def _start(name: str) -> int:
-    """Index at which a name begins, behind its namespace."""
-    return name.rfind("::") + 2 if "::" in name else 0
-
-
 def _word_rank(name: str, start: int, word: str) -> int:
     """Rank of a match; 0 is the best. start: the index at which the name begins, behind its namespace."""
     if word in name:
@@ -151,7 +146,7 @@ def _word_rank(name: str, start: int, word: str) -> int:
 
 def _places(name: str, word: str) -> list[int]:
     """Indices of the letters: in one piece if they can be, else each as early as it can be, in the name if they can."""
-    start = _start(name)
+    start = name_start(name)
     for at in (name.find(word, start), name.find(word)):
         if at >= 0:
             return [*range(at, at + len(word))]
