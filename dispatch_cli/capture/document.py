@@ -48,9 +48,7 @@ def document(state: Mapping[str, Any]) -> Document:
     imported = {
         "operators": [_operator(after) for _, after in pairs if after is not None],
         "fallbacks": _grouped(
-            (item["key"], {"debug": item["debug"], **({_FALLTHROUGH: True} if item[_FALLTHROUGH] else {})})
-            for item in state["universe"]["fallbacks"]
-            if item["key"] in later
+            (item["key"], _fallback(item)) for item in state["universe"]["fallbacks"] if item["key"] in later
         ),
         "higher_order_operators": [_higher_order_operator(item) for item in higher_order if item["name"] in rules],
     }
@@ -91,6 +89,10 @@ def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mappi
     if not before["kernels"] and not before["python"] and (imported.get("schema") or not defined):
         return None, after
     return before, after
+
+
+def _fallback(fallback: Mapping[str, Any]) -> Document:
+    return {"debug": fallback["debug"], **({_FALLTHROUGH: True} if fallback[_FALLTHROUGH] else {})}
 
 
 def _operator(operator: Mapping[str, Any]) -> Document:

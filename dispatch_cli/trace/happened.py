@@ -124,9 +124,10 @@ class Happened:
         self, signature: int, inside: int, ran: Sequence[Ran], ended: CallEnd
     ) -> tuple[Explained, Difference | None]:
         """Explanation of such calls. inside: the signature of a call of the operator right inside; `NONE` without."""
-        predicted, returned = self._explainer.of_signature(signature), ended is CallEnd.RETURNED
+        predicted = self._explainer.of_signature(signature)
         if predicted.call is None:
             return predicted._replace(ended=ended), None
+        returned = ended is CallEnd.RETURNED
         made_by = None if inside == NONE else self._calls_again_at(predicted, inside)
         misses = returned and made_by is None and _misses_a_kernel(predicted)
         differs = difference(predicted, ran, inside != NONE)
@@ -155,7 +156,8 @@ class Happened:
         self, predicted: Explained, ran: Sequence[Ran], misses: bool, differs: Difference | None
     ) -> Explained:
         """Kernels of such a call where it returns. misses: it does not go on to the kernel that is missing."""
-        hops, places = predicted.hops, [at for at, hop in enumerate(predicted.hops) if is_seen(hop)]
+        hops = predicted.hops
+        places = [at for at, hop in enumerate(hops) if is_seen(hop)]
         if differs is not None:
             first = differs.at
         elif not ran and misses:

@@ -92,8 +92,11 @@ def state_of(recording: Recording) -> RegistrationsKnown:
 
 def _with_backend(universe: Universe, recording: Recording) -> Universe:
     """The universe with the name that the program gave the backend at PrivateUse1: a device that PyTorch has not."""
-    texts = (text for entry in recording.signatures for text in (entry.get("device"), *texts_of(entry, "devices")))
-    names = {str(text).partition(":")[0] for text in texts if text} - {*universe.devices}
+    named: set[str] = set()
+    for entry in recording.signatures:
+        devices = [str(entry.get("device") or ""), *texts_of(entry, "devices")]
+        named.update(device.partition(":")[0] for device in devices if device)
+    names = named - {*universe.devices}
     if len(names) == 1:
         with suppress(ValueError):  # of a recording that a program did not make
             return universe.with_backend(*names)
