@@ -51,7 +51,8 @@ REFUSALS = (
     *("bad-schema", "bad-signature", "bad-operator-name", "unknown-dispatch-key", "no-backend", "backend-name"),
     *("functionality-key", "block-misuse", "torch-library", "more-problems"),
 )
-"""The codes of problems that PyTorch would have, too, with what sources register: in those, they are findings."""
+"""The codes of problems that PyTorch would have, too, with what sources register, or because of which it never runs it:
+in sources, they are findings."""
 
 
 def load(
@@ -313,8 +314,10 @@ class _Loader:
                 file.problems.add("universe-conflict", message, at, related=before)
         if not agreed:
             return None
+        if chosen is not None:
+            return chosen
         state = next((name for name in self._bases if name in states.names()), None)
-        return chosen or (universes.load(universes.default_name()) if state is None else states.load(state).universe)
+        return universes.load(universes.default_name()) if state is None else states.load(state).universe
 
     def _named(self, universe: Universe | None) -> Universe | None:
         """The universe with the name that the caller or the files give to the backend at PrivateUse1."""

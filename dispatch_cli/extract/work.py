@@ -25,9 +25,10 @@ CHARACTERS = 64
 
 
 class OverWork(Exception):
-    """A budget is spent, or one thing is larger than any may be.
+    """A budget is spent, or one thing is larger than any may be; with bound=False, a construct does not end.
 
-    why, bound: as in `NotUnderstood`; why has no full stop. at: the place of the construct, where it is known.
+    The rest of the file is not read. why, bound: as in `NotUnderstood`; why has no full stop. at: the place of the
+    construct, where it is known.
     """
 
     def __init__(self, why: str, at: Span | None = None, bound: bool = True) -> None:

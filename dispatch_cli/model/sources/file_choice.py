@@ -34,6 +34,7 @@ def is_in_build(choice: FileChoice) -> Atom | None:
     """The condition under which a file is in the build; None where the names cannot stand in a condition."""
     file, *rivals = (name if _PLAIN.fullmatch(name) else f'"{name}"' for name in (choice.file, *choice.rivals))
     atom = Atom(f"{file} is in the build, not {', '.join(rivals)}")
+    # the text has to be read again as this condition, also within a larger one
     around = And((Or((atom, Atom("other"))), Not(atom)))
     try:
         return atom if file_choice(atom.text) == choice and parse_condition(str(around)) == around else None
