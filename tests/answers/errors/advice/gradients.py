@@ -100,7 +100,9 @@ def second_derivative_of_attention(advice):
         torch.autograd.grad(g.sum(), q)
         return
     with (
-        sdpa_kernel(SDPBackend.MATH) if "Or call" in advice or "implementation" in advice else contextlib.nullcontext()
+        sdpa_kernel(SDPBackend.MATH)
+        if "Attention" in advice or "implementation" in advice
+        else contextlib.nullcontext()
     ):
         loss = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
     (g,) = torch.autograd.grad(loss, q, create_graph="create_graph" not in advice)
@@ -158,7 +160,7 @@ def input_without_a_derivative(advice):
     assert y.grad.isfinite().all()
 
 
-@tries("no-derivative", "call it with `x.detach()`", "Function with a backward of your own")
+@tries("no-derivative", "or `x.detach()` before the call", "Function with a backward of your own")
 def argument_without_a_derivative(advice):
     weight, x, target = torch.ones(2, requires_grad=True), torch.ones(2, 2), torch.tensor([0, 1])
 
