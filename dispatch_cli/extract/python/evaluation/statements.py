@@ -139,7 +139,7 @@ class Statements:
             case ast.Try():
                 return self._try(node, scope)
             case ast.Match():
-                return self.block(_as_if(node), scope)
+                return self._match(node, scope)
             case ast.Return():
                 value = None if node.value is None else self._evaluator.value(node.value, scope)
                 self._run.spend(len(self._run.now.when) // PARTS)
@@ -413,15 +413,42 @@ class Statements:
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)
         return self.block(node.body, scope)
 
+    def _match(self, node: ast.Match, scope: Scope) -> Flow:
+        """Go through the cases, except where their patterns bind names: then all that they bind is not known."""
+        if not any(_captures(case) for case in node.cases):
+            return self.block(_as_if(node), scope)
+        parts = list(ast.walk(node))
+        bound = [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+        for name in dict.fromkeys((*bound, *(name for case in node.cases for name in _names_of(case.pattern)))):
+            self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
+        test = _undecided(node.subject, "; ".join(ast.unparse(case.pattern) for case in node.cases))
+        leaving: list[ast.stmt] = [part for part in parts if isinstance(part, ast.Break | ast.Continue)]
+        if any(isinstance(part, ast.Return) for part in parts):
+            leaving = [ast.Return(test)]
+        return self.block([ast.copy_location(ast.If(test, leaving[:1], []), node)] if leaving else [], scope)
+
+
+def _names_of(pattern: ast.pattern) -> list[str]:
+    """The names that a pattern binds."""
+    names = [
+        getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None) for part in ast.walk(pattern)
+    ]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _captures(case: ast.match_case) -> bool:
+    """True if the pattern binds names, other than ``case name`` does."""
+    is_name = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+    return not is_name and bool(_names_of(case.pattern))
+
 
 @lru_cache(maxsize=4096)
 def _as_if(node: ast.Match) -> list[ast.stmt]:
     """The cases of ``match`` as ``if``, ``elif`` and ``else``."""
     result: list[ast.stmt] = []
     for case in reversed(node.cases):
-        body, name = case.body, getattr(case.pattern, "name", None)
-        if name is not None and _test(node.subject, case.pattern) is None:
-            body = [ast.Assign([ast.Name(name, ast.Store())], node.subject), *body]
+        names = [ast.Name(name, ast.Store()) for name in _names_of(case.pattern)]
+        body = [*(ast.Assign([name], node.subject) for name in names), *case.body]
         tests = [test for test in (_test(node.subject, case.pattern), case.guard) if test is not None]
         if tests:
             test = ast.copy_location(ast.BoolOp(ast.And(), tests), case.pattern)
@@ -441,7 +468,11 @@ def _test(subject: ast.expr, pattern: ast.pattern) -> ast.expr | None:
             return ast.BoolOp(ast.Or(), [_test(subject, part) or ast.Constant(True) for part in patterns])
         case ast.MatchAs(pattern=None):
             return None
-    return ast.Call(ast.Name("matches", ast.Load()), [subject, ast.Constant(ast.unparse(pattern))], [])
+    return _undecided(subject, ast.unparse(pattern))
+
+
+def _undecided(subject: ast.expr, patterns: str) -> ast.expr:
+    return ast.Call(ast.Name("matches", ast.Load()), [subject, ast.Constant(patterns)], [])
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
