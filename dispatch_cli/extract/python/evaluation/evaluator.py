@@ -717,6 +717,10 @@ class Evaluator:
                 self._followed(start, call)
             return instance
         fields = self._fields(cls)
+        if any("__post_init__" in ancestor.scope.names for ancestor in self._ancestors(cls)):
+            text = self.run.text(call.node)
+            instance.attributes.update((name, Opaque(call.node, f"{text}.{name}")) for name in fields)
+            return instance
         given = {**dict(zip(fields, call.given, strict=False)), **call.keywords}
         instance.attributes.update((name, value) for name, value in given.items() if name in fields)
         return instance
