@@ -279,10 +279,16 @@ class Evaluator:
         return self._operations.function(kind, [values], {})
 
     def _compared(self, node: ast.Compare, scope: Scope) -> Value:
-        if len(node.ops) > 1:
-            raise NoResult
-        left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
-        return self.run.pairs(left, right, partial(self._operations.compare, node.ops[0]), node)
+        left = self.value(node.left, scope)
+        for kind, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.value(right_node, scope)
+            result = self.run.pairs(left, right, partial(self._operations.compare, kind), node)
+            if len(node.ops) == 1 or result is False:
+                return result
+            if result is not True:
+                raise NoResult
+            left = right
+        return True
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope, place: int = 0) -> Value:
         """The value of ``and`` or ``or``, from an operand on: where it does not decide, that of the rest."""
