@@ -613,6 +613,10 @@ class Evaluator:
                     return self._followed(function, call)
                 case ClassValue():
                     return self._instance(function, call)
+                case InstanceValue(ClassValue() as cls):
+                    method = self._of_class(cls, function, "__call__")
+                    if isinstance(method, FunctionValue):
+                        return self._followed(method, call)
                 case Prepared(prepared, arguments, keywords):
                     return self.apply(prepared, call.of(*arguments, *call.given, **{**keywords, **call.keywords}))
                 case Bound():
