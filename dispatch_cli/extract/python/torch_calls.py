@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import prod
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import NoSchema, infer_schema
@@ -57,6 +58,8 @@ _DECORATORS = {
     "register_kernel": "op device_types func",
 }
 """Parameters of functions that return a decorator where the last one is not given."""
+MAX_CHOICES = 32
+"""Combinations of the values that the arguments of one call may have."""
 
 
 class TorchCalls:
@@ -137,6 +140,8 @@ class TorchCalls:
         several = [(slot, value) for slot, value in arguments if isinstance(value, Alternatives)]
         if not several:
             return act(call)
+        if prod(len(value.options) for _, value in several) > MAX_CHOICES:
+            return self._run.not_known(call, "its arguments may have too many values")
         slot, value = several[0]
         return self._run.each(value, lambda chosen: self._choices(call.with_argument(slot, chosen), act))
 
