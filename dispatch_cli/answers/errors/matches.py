@@ -42,9 +42,9 @@ def matches(text: str) -> Iterator[Match]:
     """Every place where a template fits, in any order; what has no kernel is an operator, which has a namespace."""
     for kind, template, words in patterns():
         if all(word in text for word in words):
-            found = (_match(kind, match) for match in _compiled(template).finditer(text))
+            fitting = (_match(kind, match) for match in _compiled(template).finditer(text))
             is_of_operator = kind in (NO_KERNEL, NO_META)
-            yield from (match for match in found if not is_of_operator or "::" in (match.operator or "::"))
+            yield from (match for match in fitting if not is_of_operator or "::" in (match.operator or "::"))
 
 
 @cache

@@ -116,9 +116,9 @@ def find_errors(text: str) -> list[ErrorText]:
         joined = _read(rejoined(lines))
         if len(joined) >= len(errors) and _names(joined) != _names(errors):
             errors = joined
-    found = dict(evidence(text))
-    if "names_pytorch" not in found:
-        errors = [error for error in errors if "shared" not in error.names and "other_framework" not in found]
+    signs = dict(evidence(text))
+    if "names_pytorch" not in signs:
+        errors = [error for error in errors if "shared" not in error.names and "other_framework" not in signs]
     named = {error.kind for error in errors if error.operator is not None}
     errors = [error for error in errors if error.operator or error.kind not in named]
     of_end = [error for error in errors if not (error.earlier or is_warning(error))]
