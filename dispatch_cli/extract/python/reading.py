@@ -155,7 +155,7 @@ class PythonReader:
                     if not left or not self._assume(file, left):
                         break
                 for call in self._left(file):
-                    why = "it is in code that is not reached when the module is imported"
+                    why = "it is not reached, as far as the import of the module is followed"
                     self.run.not_known(Call([], {}, call, self.module(file)), why)
         except OverWork as bound:
             self.run.bounded(bound, file)
