@@ -65,7 +65,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     asked = first._replace(
         details=(
             *first.details,
-            *_of_tensors(dict(first.details), state),
+            *_of_tensors(dict(first.details)),
             whose,
             namespace,
             *own_code,
@@ -178,8 +178,8 @@ def _defines(names: Iterable[str], named: str) -> bool:
     return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
-def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str, str]]:
-    """Conditions and values for advice on the dtypes and the attribute that a text names, and on a kernel's device."""
+def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Conditions and values for advice on the dtypes that a text names, and on the device of a kernel."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
     # in a product the weight is the second
     names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
@@ -195,7 +195,6 @@ def _of_tensors(details: Mapping[str, str], state: State) -> Iterator[tuple[str,
         "small_float": dtypes & {"half", "bfloat16"},
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
-        "operator": "name" in details and _defines(state.dispatcher.names(), f"aten::{details['name']}"),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
     method = details.get("dtype", "").lower()

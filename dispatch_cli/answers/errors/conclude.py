@@ -407,7 +407,6 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
         "quantized": of_call and functionality == QUANTIZED,
-        "quantized_on_cuda": case.key == "QuantizedCUDA",
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE and not case.factory,

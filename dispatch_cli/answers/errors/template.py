@@ -74,8 +74,6 @@ HOLES = {
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
-    "same_device": r"(?P=device)\b",
-    "unlike_device": r"(?!(?P=device)\b)(?P<other_device>\w{1,60}(?::\d{1,4})?)",
     "is_device": r"is_(?P<device>cuda|cpu)",
     "aclnn": r"(?P<function>aclnn\w{1,60})",
     # a backend, and not a kind of tensors on it
@@ -102,13 +100,10 @@ HOLES = {
     r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b)(?:_six\b(?P<six>)|\w{{1,100}}))",
-    # where a compiler finds an error, and a name of PyTorch's C++ interface in what it says
+    # where a compiler finds an error
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
-    "cpp_api": r"\n?\s{0,8}\b(?:(?:at|c10|torch|caffe2)::\w|AT_(?:CHECK(?P<check>)|ERROR|ASSERT)|THC|TORCH_LIBRARY)",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
-    # a place that TorchScript marks in a source, and not in a saved file; behind one of its interpreter comes the error
-    "own_file": rf"{QUOTE}(?!code/__)[^\"\n]{{1,300}}{QUOTE}",
     # the same frame of PyTorch three times before an error that ends a recursion: helpers of a kernel that call
     # themselves have none, and of a function that does Python leaves lines out
     "call_again": rf"{_FRAME}(?P<_line>\d{{1,5}})\b{_UP_TO}{_FRAME}(?P=_line)\b{_UP_TO}{_FRAME}(?P=_line)\b"
@@ -117,8 +112,6 @@ HOLES = {
     r"(?:(?!.{0,300}RecursionError:).*\n){0,60}.{0,300}?",
     # the lines of a call after its first: none before Python 3.13
     "arguments_below": r"[ \t]*\n(?:[ \t]{4,}[^\n]{0,300}\n){0,12}",
-    "place": r"\d{1,9}\n(?:(?!File )[\s\S]){1,1500}?~",
-    "not_run": r"(?![\s\S]{0,3000}?\n[\w.]{0,60}Error: )",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
@@ -150,16 +143,9 @@ HOLES = {
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
-    # attributes of PyTorch's tensors, not of those of TensorFlow
-    "tensor_name": r"(?P<name>(?!numpy\b|asnumpy\b|asscalar\b|_?keras|op\b|graph\b|get_shape\b|to_tensor\b)(?:"
-    r"(?:T|ndim|untyped_storage)\b(?P<since>)|(?:to_local|full_tensor|placements|device_mesh|redistribute|_local_tensor"
-    r"|_spec)\b(?P<dtensor>)|\w{1,100}))",
-    "in_place_name": r"(?P<name>[a-z]\w{1,60}[a-z\d]_)(?!\w)",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
     "half_dtype": r"(?P<dtype>Half)\b",
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
-    # a name that is none of a device, or that of a backend outside of PyTorch
-    "tag": r"(?:(?i:gpu|cpu)\b(?P<tagged>)|(?P<other_backend>))",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
     "sparse_layout": r"Sparse(?:Cs[rc]|Bs[rc])",
@@ -197,10 +183,6 @@ HOLES = {
     "cuda_library": r"(?<![\w.])lib(?:torch|c10|cu[a-z]|nv)\w{0,30}\.so[.\d]{0,20}(?P<of_cuda>)",
     "foreign_symbol": r"(?P<symbol>(?:nccl[A-Z]|cu(?:blas|sparse|solver|fft|dnn)|__nv|iJIT_(?P<mkl>)"
     r"|(?:__)?cuda(?!RegisterL)[A-Z](?(of_cuda)|(?P<runtime>)))\w{1,200})",
-    "versioned_symbol": r"(?P<symbol>(?:nccl|cu[a-z]|__nv)\w{1,200}),?",
-    # headers, macros, types and standards of C++ that PyTorch took away or asks for
-    "changed_api": r"(?P<name>(?:THC?/\w{1,40}\.c?u?h|THC\w{4,40})(?P<th>)|AT_CHECK(?P<check>)"
-    r"|at::DeprecatedTypeProperties(?P<type>))",
     "torch_dll": r"[^'\"\n]{0,300}?torch[\\/]{1,2}lib[\\/]{1,2}(?P<library>(?:fbgemm(?P<fbgemm>)|[\w.-]{1,60})\.dll)",
     # libraries of CUDA and ROCm, on which compiled extensions depend
     "library": r"(?P<library>lib(?:(?:cu(?!da\.)|nv|(?:amdhi|hi|roc|MIO|hsa-)(?P<rocm>))\w{1,20}|nccl)\.so[.\d]{0,20})",

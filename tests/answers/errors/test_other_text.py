@@ -154,7 +154,6 @@ def test_a_known_sentence_is_explained_in_place_of_the_class_of_the_exception(te
     [
         ("torch.AcceleratorError: CUDA error: invalid device function", "not-built"),
         ('File "/x/site-packages/torch/_ops.py"\nlibcusparse.so.12: cannot open shared object file', "no-library-file"),
-        ("TypeError: f(): incompatible function arguments. Invoked with: torch.Tensor", "wrong-arguments"),
     ],
 )
 def test_a_text_of_other_programs_too_counts_beside_pytorchs_name(text: str, kind: str) -> None:

@@ -26,17 +26,6 @@ def in_new_folder():
     os.chdir(tempfile.mkdtemp(dir=os.environ.get("TMPDIR")))
 
 
-@tries("changed-cpp", "Write TORCH_CHECK in place of AT_CHECK", needs="g++")
-def macro_that_was_renamed(advice):
-    in_new_folder()
-    check = "TORCH_CHECK" if advice else "AT_CHECK"
-    Path("mine.cpp").write_text(f"#include <c10/util/Exception.h>\nvoid f() {{ {check}(true); }}", encoding="utf-8")
-    command = ["g++", "-fsyntax-only", "-w", "-std=c++20", f"-I{LIBRARIES.parent / 'include'}", "mine.cpp"]
-    checked = subprocess.run(command, check=False, capture_output=True, text=True)
-    if checked.returncode:
-        raise RuntimeError(checked.stderr)
-
-
 TENSOR = "namespace at { class Tensor; } "
 CALLER = TENSOR + "int helper(const at::Tensor&); int answer(const at::Tensor& x) { return helper(x); }"
 HELPER = TENSOR + "int helper(const at::Tensor&) { return 1; }"

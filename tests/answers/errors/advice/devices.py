@@ -1,6 +1,5 @@
 """Texts about devices, layouts and dtypes, and about what a kernel itself refuses."""
 
-import io
 import types
 
 import torch
@@ -111,20 +110,6 @@ def old_constructor_of_another_device(advice):
     assert create([1.0], device="meta").shape == (1,)
 
 
-@tries("no-device-module", "Load it on the CPU first")
-def script_that_is_loaded_to_another_device(advice):
-    file = io.BytesIO()
-    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), file)
-    file.seek(0)
-    torch.jit.load(file, map_location="cpu" if advice else "vulkan")(ONE)
-
-
-@tries("no-device-module", "Pass a CUDA device to the program")
-def function_of_cuda_for_the_cpu(advice):
-    get = torch.cuda._utils._get_device_index
-    assert get(torch.device("cuda:0" if advice else "cpu")) == 0
-
-
 @tries("mixed-dtypes", "Convert the others to the dtype of the query")
 def attention_of_several_dtypes(advice):
     query, key = torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2, dtype=torch.double)
@@ -132,9 +117,7 @@ def attention_of_several_dtypes(advice):
     torch.nn.functional.scaled_dot_product_attention(query, key, key)
 
 
-untried("no-stub", "Install the vendor's software", BACKEND)
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
-untried("no-device-module", "Use binary_cross_entropy_with_logits", "needs a GPU")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)

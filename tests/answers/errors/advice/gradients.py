@@ -1,13 +1,11 @@
 """Texts about gradients and inference mode."""
 
 import contextlib
-import copy
 
 import torch
 from torch.autograd import forward_ad
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import return_and_correct_aliasing
-from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.fakes import clone_op
 from tests.answers.errors.advice.slots import define
@@ -320,13 +318,6 @@ def step_before_a_backward(advice):
     (layers(torch.ones(1, 2)).sum() if advice else loss).backward()
 
 
-@tries("backward-call", "Pass `vectorize=True`", "leave `strategy='forward-mode'` out")
-def jacobian_in_forward_mode(advice):
-    options = {"strategy": "forward-mode", "vectorize": "vectorize" in advice}
-    x = torch.ones(2)
-    torch.autograd.functional.jacobian(torch.sin, x, **({} if "leave" in advice else options))
-
-
 untried("no-derivative", "Write that backward with operators that have derivatives", "tried for other backwards")
 untried("wrong-gradients", "A custom backend has to return each output of the backward graph", "needs a backend")
 
@@ -341,46 +332,6 @@ def change_behind_a_full_backward_hook(advice):
         y.register_hook(seen.append)
     torch.nn.functional.relu(y, inplace="inplace" not in advice).sum().backward()
     assert len(seen) == 1
-
-
-@tries("computed-tensor", "Cut the history off before: `x.detach()`")
-def copy_of_a_computed_tensor(advice):
-    x = training(1.0) * 2
-    assert copy.deepcopy(x.detach() if advice else x) == 2
-
-
-@tries("computed-tensor", "set that to None", "use those of torch.nn.utils.parametrizations")
-def copy_of_a_module(advice):
-    layer = torch.nn.Linear(2, 2)
-    if "parametrizations" in advice:
-        torch.nn.utils.parametrizations.weight_norm(layer)
-    elif not advice:
-        torch.nn.utils.weight_norm(layer)
-    layer.last = None if advice else layer(torch.ones(2))
-    assert copy.deepcopy(layer)(torch.ones(2)).shape == (2,)
-
-
-@tries("computed-tensor", "`x = x.detach()`", "set the flag on its parameters")
-def flag_of_a_computed_tensor(advice):
-    layer = torch.nn.Linear(2, 2)
-    y = layer(torch.ones(2))
-    if "parameters" in advice:
-        layer.requires_grad_(False)
-        y = layer(torch.ones(2))
-    elif advice:
-        y = y.detach()
-    assert not y.requires_grad_(False).requires_grad
-
-
-@tries("backward-call", "Let the function do the same both times", "Or pass `use_reentrant=True`")
-def checkpoint_of_a_function_that_counts(advice):
-    calls = []
-
-    def f(x):
-        calls.append(x)
-        return x.sin().cos() if advice.startswith("Let") or len(calls) == 1 else x.sin()
-
-    checkpoint(f, training(1.0), use_reentrant="True" in advice).backward()
 
 
 @tries("function-transform", "Keep what is no tensor as an attribute: `ctx.n = n`")

@@ -1,8 +1,6 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
-import argparse
 import contextlib
-import io
 import tempfile
 import types
 
@@ -90,41 +88,10 @@ untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two bu
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
 untried("not-built", "A backend of your own registers a device guard", "needs a backend in C++")
 untried("no-api", "Install the {module} that the program", "needs a backend")
-untried("other-version", "If a newer PyTorch saved it", "needs two builds")
 untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
-untried("wrong-arguments", "which a newer PyTorch saved", "needs two builds")
-untried("wrong-arguments", "its compiled part may be an old one", OTHER_BUILD)
 
 
-@tries("other-version", "If you trust the file", since="2.6")
-def file_with_a_class(advice):
-    file = io.BytesIO()
-    torch.save(argparse.Namespace(relu=ONE), file)
-    file.seek(0)
-    assert torch.load(file, **({"weights_only": False} if advice else {})).relu.sum() == 4
-
-
-@tries("other-version", "What torch.save wrote, load by torch.load")
-def file_without_a_script(advice):
-    file = io.BytesIO()
-    torch.save({"weight": ONE}, file)
-    file.seek(0)
-    assert (torch.load if advice else torch.jit.load)(file)["weight"].sum() == 4
-
-
-untried("other-version", "a pointer of Git LFS", "needs another file")
 untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs nvcc")
-
-
-@tries("other-version", "`scripted._save_for_lite_interpreter('model.ptl')`")
-def program_for_phones(advice):
-    from torch.jit.mobile import _load_for_lite_interpreter
-
-    scripted = torch.jit.script(torch.nn.ReLU())
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/model.ptl"
-        (scripted._save_for_lite_interpreter if advice else scripted.save)(path)
-        assert _load_for_lite_interpreter(path)(ONE).sum() == 4
 
 
 untried("no-subclass", "Each mode needs a rule", "needs another build")
@@ -136,7 +103,6 @@ untried("defined-twice", "Where `registered at` names a file of Python twice", "
 untried("mixed-devices", "or what is before it to", "needs a GPU")
 untried("no-dtype", "Convert them before they are moved", "needs a Mac")
 untried("no-library-file", "install the Visual C++ Redistributable", "needs Windows")
-untried("no-library-file", "Install a package for older systems (manylinux)", "depends on the system")
 untried("no-library-file", "Some packages exist with and without", "needs another package")
 untried("no-library-file", "Import torch before an extension", "needs Windows")
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)

@@ -48,7 +48,6 @@ def function_of_an_extension(advice):
 
 
 untried("other-text", "Run it without torch.compile", "a diagnosis")
-untried("other-text", "If an extension takes part: build it again", "the texts are faults of PyTorch")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
 untried("other-text", "Give your operator a fake implementation", "tried for texts about its absence")
@@ -194,6 +193,5 @@ def large_number_in_a_mask_of_bytes(advice):
 
 untried("changed-in-place", "return no view from the stage", "needs several processes")
 untried("symbolic-sizes", "let it end before, or begin behind it", "the range is the program's")
-untried("not-exported", "Leave the module whose call it is", "needs ExecuTorch")
 untried("not-built", "Move the module and its arguments to the GPU", "needs a GPU")
 untried("not-built", "the package may have a form in Python", "needs a GPU")

@@ -83,7 +83,6 @@ def tensor_in_place_of_a_list(advice):
 
 
 untried("wrong-arguments", "Write the number as a tensor", "needs an older version")
-untried("not-built", "Load them to a device that is there", "needs another build")
 untried("changed-in-place", "Leave `.data` or `.detach()` out", "needs an older version")
 untried("other-text", "Compute with the parts", "needs a GPU")
 untried("other-text", "or a release of the package that calls it for yours", "needs an older version")

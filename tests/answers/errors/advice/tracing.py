@@ -3,7 +3,6 @@
 import binascii
 
 import torch
-from torch.distributed._tensor import DTensor
 
 from tests.answers.errors.advice.trial import tries, untried
 
@@ -26,9 +25,6 @@ untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "If `import torch` raises it", OTHER)
-untried("changed-cpp", "Use a release of the package", OTHER)
-untried("changed-cpp", "Write `x.scalar_type()` for `x.type()`", "2.4 takes both")
-untried("changed-cpp", "PyTorch 1.5 to 1.11 took TH and THC away", "needs nvcc")
 untried("no-api", "2.0 took it away", OTHER)
 
 
@@ -39,30 +35,6 @@ def function_of_python_in_c(advice):
         return (x + 1) * binascii.crc32(b"")
 
     assert f(torch.ones(1)) == 0
-
-
-@tries("no-attribute", "a tensor that is computed from that one, or a copy, does not have it")
-def attribute_that_code_sets(advice):
-    x = torch.ones(2)
-    x.main_grad = torch.ones(2)
-    assert (x if advice else x * 2).main_grad.sum() == 2
-
-
-@tries("no-attribute", "ask `isinstance(x, DTensor)` before")
-def plain_tensor_as_a_distributed_one(advice):
-    x = torch.ones(2)
-    is_local = advice and not isinstance(x, DTensor)
-    assert (x if is_local else x.to_local()).sum() == 2
-
-
-@tries("no-attribute", "(`torch.__version__` shows yours), or call")
-def function_that_is_no_method(advice):
-    x = torch.ones(2)
-    assert (torch.hstack([x]) if advice else x.hstack()).sum() == 2
-
-
-untried("no-attribute", "Install a newer PyTorch, or write", OTHER)
-untried("no-attribute", "If it is PyTorch's own attribute", OTHER)
 
 
 @tries("symbolic-sizes", "give an example in which that size is 2 or more", "`Dim.AUTO`", since="2.6")
@@ -98,22 +70,7 @@ def attribute_assigned_in_export(advice):
 untried("changed-in-place", "Or use a newer PyTorch", OTHER)
 
 
-untried("other-text", "Clone a result that you keep", "needs a GPU")
-untried("other-text", "Install triton for GPUs", COMPILER)
 untried("other-text", "The text tells what to change", "no change of its own")
-
-
-@tries("other-text", "Write the types of what is no tensor", "`torch.jit.trace(m, x)`")
-def script_without_types(advice):
-    def f(x, n):
-        return x * n.size
-
-    def typed(x, n: int):
-        return x * n
-
-    x = torch.ones(2)
-    run = torch.jit.trace(lambda x: typed(x, 3), x) if "trace" in advice else torch.jit.script(typed if advice else f)
-    assert run(*(x,) if "trace" in advice else (x, 3)).sum() == 6
 
 
 @tries("wrong-arguments", "TorchScript takes what has no type for a Tensor")
@@ -127,14 +84,6 @@ def argument_of_script_without_a_type(advice):
     assert torch.jit.script(typed if advice else f)(torch.ones(2), 3).sum() == 6
 
 
-@tries("other-text", "pass a number as a tensor, or compile with", "torch._dynamo.config.recompile_limit", since="2.13")
-def function_compiled_too_often(advice):
-    torch._dynamo.config.recompile_limit = 16 if "limit" in advice else 2
-    called = torch.compile(lambda x, n: x + n, backend="eager", fullgraph=True, dynamic=False)
-    for n in range(4):
-        called(torch.ones(2), torch.tensor(n) if "tensor" in advice else n)
-
-
 @tries("other-text", "takes `(score, b, h, q, kv)`", since="2.13")
 def function_with_too_few_parameters(advice):
     from torch.nn.attention.flex_attention import flex_attention
@@ -144,6 +93,3 @@ def function_with_too_few_parameters(advice):
 
     x = torch.ones(1, 1, 16, 16)
     flex_attention(x, x, x, score_mod=identity if advice else lambda score, b, h, q: score)
-
-
-untried("not-built", "Without it, on the CPU and on Windows", OTHER)
