@@ -39,10 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
     "whatif": {"model", "engine", "checks", "answers.shared", "answers.report", "whatif"},
-    "trace": {
-        *("model", "engine", "universes", "bases", "capture", "trace"),
-        *("extract.cache", "extract.cache_files"),
-    },
+    "trace": {"model", "engine", "universes", "bases", "capture", "trace"},
     "page": {
         *("", "model", "engine", "checks", "bases", "trace", "render", "page"),
         *("answers.shared", "answers.report", "answers.document"),

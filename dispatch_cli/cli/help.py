@@ -32,9 +32,7 @@ GROUPS = {
         "[tool.dispatch-cli.extract] of pyproject.toml: define, undefine, include, set, exclude. So can "
         "codegen-backends: the backends that PyTorch was built for, such as CPU and CUDA; without it, kernels of "
         "native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional. Give derivatives.yaml as a FILE beside "
-        "native_functions.yaml.\n\nWhat was read is kept in the cache directory of the user, or in "
-        "DISPATCH_CLI_CACHE_DIR, which is not used inside a git checkout. With DISPATCH_CLI_CACHE_DIR=none, nothing is "
-        "kept, all sources are read again, and `trace` compiles its recorder again.",
+        "native_functions.yaml.",
         ("-D", "-U", "-I", "--set", "--exclude", "--strict"),
     ),
     "output": OptionGroup(

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -244,19 +244,16 @@ def read_sources(
 ) -> SourceRun:
     """Read sources as the project and the options say. Errors: InputError, UsageError."""
     from dispatch_cli.bases import names
-    from dispatch_cli.extract.cache import default_folder
-    from dispatch_cli.extract.run import PyTorchOperators, run
+    from dispatch_cli.extract.run import run
     from dispatch_cli.files import paths
 
     own = own_settings(reading, paths.here(files[0]))
     settings = (*settings_of_projects(files, project, allow_outside), own)
     known = names()
     base = next((base for base in bases if base in known), known[0])
-    pytorch = PyTorchOperators(base, lambda: operators_of(base))
     with progress_on(sys.stderr, file_line) as progress:
-        return run(
-            files, settings, allow_outside=allow_outside, cache=default_folder(), progress=progress, pytorch=pytorch
-        )
+        pytorch = partial(operators_of, base)
+        return run(files, settings, allow_outside=allow_outside, progress=progress, pytorch=pytorch)
 
 
 def operators_of(base: str) -> Iterator[str]:

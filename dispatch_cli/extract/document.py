@@ -25,7 +25,7 @@ from dispatch_cli.extract.readable import (
 )
 from dispatch_cli.model.conditions.condition import And, Condition, negated
 from dispatch_cli.model.conditions.worlds import can_hold, exclude_each_other
-from dispatch_cli.model.declarations import WILDCARD, LibraryKind, NotUnderstood
+from dispatch_cli.model.declarations import WILDCARD, LibraryKind
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
     Extracted,
@@ -47,7 +47,7 @@ _OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL, FunctionRole.EFFEC
 """Registrations through ``custom_op``'s object; ``py_impl`` and ``has_side_effect`` are apart from it."""
 
 
-def document(extractions: Sequence[Extraction], backend: str | None = None) -> dict[str, object]:
+def document(extractions: Sequence[Extraction], backend: str | None = None) -> Data:
     """The declaration document of all sources of a run, C++ blocks before what Python registers for operators.
 
     backend: the name of the backend at PrivateUse1.
@@ -66,15 +66,6 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> d
     }
     head = {"dispatch": int(VERSION), "extracted": True, **({} if backend is None else {"privateuse1": backend})}
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
-
-
-def with_not_understood(data: dict[str, object], more: Sequence[NotUnderstood]) -> dict[str, object]:
-    """A document with further statements that were not understood."""
-    if not more:
-        return data
-    entries = data.get("not_understood", [])
-    assert isinstance(entries, list)
-    return {**data, "not_understood": [*entries, *map(not_understood_entry, more)]}
 
 
 _OF_OPERATORS = (CustomOperator, OperatorFunction)

@@ -93,9 +93,7 @@ class ExtensionNames:
             if folder not in self._texts:
                 files = {name: paths.join(folder, name) for name in _PACKAGE_FILES}
                 there = {
-                    name: self._text(file, project_folder(file))
-                    for name, file in files.items()
-                    if self._sources.is_there(file)
+                    name: self._text(file, project_folder(file)) for name, file in files.items() if paths.is_file(file)
                 }
                 self._texts[folder] = there
             if self._texts[folder]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.header import broken_declarations
-from dispatch_cli.extract.cache import Cache, key_of
-from dispatch_cli.extract.document import with_not_understood
+from dispatch_cli.extract.alternatives import with_alternatives
+from dispatch_cli.extract.document import document
 from dispatch_cli.extract.given_names import backend_names as read_backend_names
 from dispatch_cli.extract.given_names import imported_names, of_package, without_guesses, without_names
 from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
+from dispatch_cli.extract.readable import readable, with_answers
 from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
-from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import (
@@ -43,28 +41,10 @@ Progress = Callable[[str, int, int], None]
 _LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
-class PyTorchOperators(NamedTuple):
-    """PyTorch's operators. name: of the state. schemas: gives them, with namespaces."""
-
-    name: str
-    schemas: Callable[[], Iterable[str]]
-
-
-def collect(
-    sources: Sources,
-    templates: Sequence[str],
-    naming: Sequence[str],
-    backends: tuple[str, ...] | None,
-    pytorch: PyTorchOperators | None,
-) -> dict[str, Any]:
-    """The content of the files as plain data, which JSON can express.
-
-    templates: looked through, too. naming: files that may name the backend at PrivateUse1.
-    """
-    from dispatch_cli.extract.alternatives import with_alternatives
-    from dispatch_cli.extract.document import document
-    from dispatch_cli.extract.readable import readable, with_answers
-
+def _collect(
+    walked: Walked, sources: Sources, backends: tuple[str, ...] | None, pytorch: Callable[[], Iterable[str]] | None
+) -> tuple[SourceRun, list[Problem]]:
+    """Read the files. Returns what they say, and the problems of files that could not be read."""
     those = list(_extractions(sources, backends, pytorch))
     guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
     known = without_guesses(readable([extraction for _, extraction in those]), guessed, sources.read)
@@ -76,39 +56,59 @@ def collect(
     )
     not_understood = {statement.at for _, extraction in extractions for statement in extraction.not_understood}
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
-    accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
-    python = sources.files.get(SourceKind.PYTHON, ())
-    backend_names = read_backend_names(naming, sources.read)
-    if not backend_names:
-        backend_names = imported_names(items, python, sources.read)
-        written += [Extraction(tuple(of_package(name, place))) for name, place in backend_names]
+    backend_names, written = _with_backends(written, items, walked, sources)
+    lines = _lines_of({**walked.digests, **sources.opened})
+    problems = [_shown(problem, lines) for _, extraction in extractions for problem in extraction.problems]
+    problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
+    broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
+    unread = [*_audited(walked, sources, [part for _, part in extractions]), *_unread(walked, broken)]
+    data = document(
+        [*written, Extraction(not_understood=tuple(unread))], backend_names[0][0] if len(backend_names) == 1 else None
+    )
+    result = SourceRun(
+        document=data,
+        blocks=count["block"],
+        definitions=count["definition"],
+        registrations=count["registration"],
+        conditional=sum(map(_is_conditional, items)),
+        not_understood=tuple((it["at"], it["text"], it["reason"]) for it in data.get("not_understood", ())),
+        missing=tuple((option, name, count) for (option, name), count in missing.most_common()),
+        stand_ins=tuple(sorted(sources.stand_ins)),
+        files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
+        left_out=(*walked.left_out, *map(_broken, broken.values())),
+        declarations=tuple(file for file in walked.files.get(SourceKind.DECLARATIONS, ()) if file not in broken),
+        lines=lines,
+        backend_names=tuple(backend_names),
+    )
+    return result, problems
+
+
+def _with_backends(
+    written: list[Extraction], items: Sequence[Extracted], walked: Walked, sources: Sources
+) -> tuple[list[tuple[str, Span]], list[Extraction]]:
+    """The names of the backend at PrivateUse1, and the extractions with what follows from them."""
+    names = read_backend_names(walked.naming, sources.read)
+    if not names:
+        names = imported_names(items, sources.files.get(SourceKind.PYTHON, ()), sources.read)
+        written = [*written, *(Extraction(tuple(of_package(name, place))) for name, place in names)]
+    if len(names) > 1:
+        several = frozenset(name for name, _ in names)
+        written = [extraction._replace(items=tuple(without_names(extraction.items, several))) for extraction in written]
+    return names, written
+
+
+def _audited(walked: Walked, sources: Sources, extractions: Iterable[Extraction]) -> Iterator[NotUnderstood]:
+    """The statements that only the audit finds."""
+    accounted = frozenset(place for extraction in extractions for place in extraction.accounted)
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
-    places = audit([*sorted(texts), *templates], sources.read, accounted)
-    whys = {**dict.fromkeys(texts, _UNACCOUNTED), **dict.fromkeys(templates, _IN_TEMPLATE)}
-    audited = Extraction(not_understood=tuple(NotUnderstood(at, text, whys[at.file]) for at, _, text in places))
-    backend = backend_names[0][0] if len(backend_names) == 1 else None
-    if len(backend_names) > 1:
-        several = frozenset(name for name, _ in backend_names)
-        written = [extraction._replace(items=tuple(without_names(extraction.items, several))) for extraction in written]
-    return {
-        "document": document([*written, audited], backend),
-        "backend_names": [[name, *place] for name, place in backend_names],
-        "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, items))],
-        "problems": [
-            [problem.code, problem.message, problem.span, problem.line_text, problem.hint]
-            for _, extraction in extractions
-            for problem in extraction.problems
-        ],
-        "missing": [[option, name, count] for (option, name), count in missing.most_common()],
-        "stand_ins": sorted(sources.stand_ins),
-        "opened": sorted(sources.opened.items()),
-        "looked_for": sorted(sources.looked_for.items()),
-    }
+    whys = {**dict.fromkeys(texts, _UNACCOUNTED), **dict.fromkeys(walked.templates, _IN_TEMPLATE)}
+    for at, _, text in audit([*sorted(texts), *walked.templates], sources.read, accounted):
+        yield NotUnderstood(at, text, whys[at.file])
 
 
 def _extractions(
-    sources: Sources, backends: tuple[str, ...] | None, pytorch: PyTorchOperators | None
+    sources: Sources, backends: tuple[str, ...] | None, pytorch: Callable[[], Iterable[str]] | None
 ) -> Iterator[tuple[str, Extraction]]:
     """Findings of each reader, with what decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
@@ -122,8 +122,7 @@ def _extractions(
     if any(sources.files.get(kind) for kind in _OF_TORCHGEN):
         from dispatch_cli.extract.torchgen.run import extract_torchgen
 
-        operators = None if pytorch is None else pytorch.schemas
-        yield "codegen-backends", extract_torchgen(sources, backends, operators)
+        yield "codegen-backends", extract_torchgen(sources, backends, pytorch)
 
 
 def _may_define(item: Extracted) -> bool:
@@ -176,14 +175,13 @@ def run(
     settings: Sequence[SourceSettings] = (),
     *,
     allow_outside: bool = False,
-    cache: str | None = None,
     progress: Progress | None = None,
-    pytorch: PyTorchOperators | None = None,
+    pytorch: Callable[[], Iterable[str]] | None = None,
 ) -> SourceRun:
     """Read sources.
 
     paths: files and directories. settings: how they are read, the weaker ones first. allow_outside:
-    as for declarations. cache: the folder of the cache; None for none. pytorch: what a backend's YAML speaks of.
+    as for declarations. pytorch: gives the schemas of PyTorch's operators, with namespaces.
     Errors: InputError for what was named and cannot be used.
     """
     derivatives = next((item.derivatives for item in reversed(settings) if item.derivatives is not None), None)
@@ -203,18 +201,11 @@ def run(
         digests=walked.digests,
         progress=reporter.read,
     )
-    kept = None if cache is None else Cache(cache)
-    key = "" if kept is None else _key(walked, settings, "" if pytorch is None else pytorch.name)
-    data = None if kept is None else kept.get(key)
-    if data is not None:
-        with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # this program wrote it not
-            if _is_as_it_was(data):
-                return _result(data, walked)
     reporter.start(sum(map(len, sources.files.values())))
-    data = collect(sources, walked.templates, walked.naming, backends, pytorch)
-    if kept is not None:
-        kept.put(key, data)
-    return _result(data, walked)
+    result, problems = _collect(walked, sources, backends, pytorch)
+    if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
+        raise InputError(tuple(of_named))
+    return result
 
 
 def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walked:
@@ -227,67 +218,13 @@ def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walk
     return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
 
 
-def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
-    """Result of a run from its data. Errors: InputError; any other where the data is not of a run."""
-    problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
-    result = _run_of(data, walked, problems)
-    if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
-        raise InputError(tuple(of_named))
-    return result
-
-
-def _key(walked: Walked, settings: Sequence[SourceSettings], pytorch: str) -> str:
-    kinds = [(kind.value, names) for kind, names in walked.files.items()]
-    others = [(name, _digest_of(name)) for name in walked.templates]
-    named = sorted(walked.named)
-    return key_of(kinds, sorted(walked.digests.items()), others, named, repr(settings), pytorch, os.getcwd())  # noqa: PTH109
-
-
-def _is_as_it_was(data: Any) -> bool:
-    """True if the files outside of the run are as they were when the cache got what it has."""
-    return all(_digest_of(name) == noted for name, noted in data["opened"]) and all(
-        paths.is_file(path) == there for path, there in data["looked_for"]
-    )
-
-
-def _digest_of(name: str) -> str:
-    try:
-        return digest(source.read_plain(name, source.MAX_SOURCE_BYTES))
-    except source.SourceError:
-        return ""
-
-
-def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
-    """Problems of files that could not be read."""
-    lines = _lines_of(walked.digests)
-    for code, message, place, line_text, hint in data["problems"]:
-        span = None if place is None else Span(*place)
-        text = line_text
-        if text is None and span is not None:
-            text = next(iter(lines(span.file)[span.line - 1 : span.line]), None)
-            text = None if text is None else cut_line(text, span.column)
-        yield Problem(code, message, span, text, hint)
-
-
-def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
-    broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
-    blocks, definitions, registrations, conditional = data["counts"]
-    written: dict[str, Any] = with_not_understood(data["document"], tuple(_unread(walked, broken)))
-    return SourceRun(
-        document=written,
-        blocks=blocks,
-        definitions=definitions,
-        registrations=registrations,
-        conditional=conditional,
-        not_understood=tuple((it["at"], it["text"], it["reason"]) for it in written.get("not_understood", ())),
-        missing=tuple((option, name, count) for option, name, count in data["missing"]),
-        stand_ins=tuple(map(str, data["stand_ins"])),
-        files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
-        left_out=(*walked.left_out, *map(_broken, broken.values())),
-        declarations=tuple(file for file in walked.files.get(SourceKind.DECLARATIONS, ()) if file not in broken),
-        lines=_lines_of({**walked.digests, **dict(data["opened"])}),
-        backend_names=tuple((name, Span(*place)) for name, *place in data["backend_names"]),
-    )
+def _shown(problem: Problem, lines: Callable[[str], Sequence[str]]) -> Problem:
+    """A problem of a file with the line that it is about."""
+    span = problem.span
+    if span is None or problem.line_text is not None:
+        return problem
+    text = next(iter(lines(span.file)[span.line - 1 : span.line]), None)
+    return problem._replace(line_text=None if text is None else cut_line(text, span.column))
 
 
 def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:

@@ -104,9 +104,8 @@ class Sources:
     named: the files that the user names.
     digests: of the content of files, as they were looked at first. progress: is told each file that is read.
 
-    While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
-    could be used was there, *stand_ins* the names that stand for a ``TORCH_EXTENSION_NAME`` that is not known, with
-    True for a guess, *work* what the readers may still do.
+    While a run reads: *opened* has the digests of files that are not in *digests*, *stand_ins* the names that stand for
+    a ``TORCH_EXTENSION_NAME`` that is not known, with True for a guess, *work* what the readers may still do.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -117,7 +116,6 @@ class Sources:
     digests: Mapping[str, str] = field(default_factory=dict, repr=False)
     progress: Callable[[str], None] | None = field(default=None, repr=False)
     opened: dict[str, str] = field(default_factory=dict, repr=False)
-    looked_for: dict[str, bool] = field(default_factory=dict, repr=False)
     stand_ins: dict[str, bool] = field(default_factory=dict, repr=False)
     work: WorkBudget = field(default_factory=WorkBudget, repr=False, compare=False)
 
@@ -139,7 +137,7 @@ class Sources:
         candidates = [paths.join(paths.folder_of(including), target)] if quoted else []
         candidates += [paths.join(directory, target) for directory in self.include]
         for candidate in map(paths.normal, candidates):
-            if candidate in self.headers or (self._in_include(candidate) and self.is_there(candidate)):
+            if candidate in self.headers or (self._in_include(candidate) and paths.is_file(candidate)):
                 return candidate
         return self._nearest(os.path.normpath(target), including)
 
@@ -165,12 +163,6 @@ class Sources:
 
     def _in_include(self, path: str) -> bool:
         return any(paths.is_in(paths.absolute(path), paths.absolute(directory)) for directory in self.include)
-
-    def is_there(self, path: str) -> bool:
-        """True if a file, be it of the run or not, is there."""
-        if path not in self.looked_for:
-            self.looked_for[path] = paths.is_file(path)
-        return self.looked_for[path]
 
 
 def nearest(candidates: Iterable[str], file: str) -> str | None:

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.trace.cache import is_own_folder, usable_folder
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
 SOURCE = SOURCES / "recorder.cpp"
@@ -44,7 +44,7 @@ def own_folder(name: str) -> Path:
     """A folder in the cache of this user, which is made if need be. Errors: OSError."""
     cache = usable_folder()
     if cache is None:
-        raise OSError("there is no cache folder that can be used; see `dispatch-cli help sources`")
+        raise OSError("there is no cache folder that can be used; see `dispatch-cli help trace`")
     folder = cache / name
     folder.mkdir(0o700, parents=True, exist_ok=True)
     if not is_own_folder(folder) or folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):

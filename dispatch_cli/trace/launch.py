@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dispatch_cli.extract.cache import is_own_folder, usable_folder
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.trace.build import own_folder
+from dispatch_cli.trace.cache import is_own_folder, usable_folder
 from dispatch_cli.trace.recording import HEAD, VERSION
 
 START = Path(__file__).with_name("start")

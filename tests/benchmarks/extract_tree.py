@@ -2,8 +2,8 @@
 
 usage: python -m tests.benchmarks.extract_tree FOLDER [RUNS]
 
-Whole processes are measured, in turn. The second run of the extraction has the cache of a first one. The parser is
-measured where it is installed (``pip install -e '.[benchmarks]'``); it makes a tree of each C++ file, and that is all.
+Whole processes are measured, in turn. The parser is measured where it is installed (``pip install -e
+'.[benchmarks]'``); it makes a tree of each C++ file, and that is all.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str
     """The commands to measure, by name."""
     extract = f"{shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
     runs: dict[str, Sequence[str]] = {
-        "extract": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR=none {extract} 2>/dev/null"],
-        "extract, with a cache": ["sh", "-c", f"DISPATCH_CLI_CACHE_DIR={temporary}/cache {extract} 2>/dev/null"],
+        "extract": ["sh", "-c", f"{extract} 2>/dev/null"],
         "cat": ["sh", "-c", f"exec xargs -d '\\n' cat < {listed}"],
     }
     if importlib.util.find_spec("tree_sitter_cpp") is not None:

@@ -267,16 +267,6 @@ def test_bad_input(name: str, tree: Path) -> None:
     assert name in result.err
 
 
-def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "here"))
-    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", "none")
-    call("extract", "src")
-    assert not (tree / "here").exists() and not Path("none").exists()
-    monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(tree / "here"))
-    call("extract", "src")
-    assert len(list((tree / "here" / "extract").iterdir())) == 1
-
-
 @pytest.mark.parametrize(
     ("name", "text", "answer"),
     [

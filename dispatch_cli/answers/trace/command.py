@@ -148,7 +148,8 @@ def command(
     The program runs as `python SCRIPT` or `python -m MODULE` runs it, with its own input, output and exit code.
     Options stand before it; what stands behind it is its own. When it ends, its calls are shown on standard error,
     or written to the file of -o. A RECORDING of an earlier run is shown on standard output. What records is compiled
-    before the first run, for each PyTorch: that needs a C++ compiler, and takes up to a minute.
+    before the first run, for each PyTorch: that needs a C++ compiler, and takes up to a minute. It is kept in the cache
+    folder of the user, or in DISPATCH_CLI_CACHE_DIR, which is not used inside a git checkout.
 
     The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
     recorded. The kernel is the one that the operator's table held there when it was called. The kernels after it are
