@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import say, warn, with_parameters
+from dispatch_cli.cli.output import Output, say, warn, with_parameters
 from dispatch_cli.cli.source_reading import NO_READING, SOURCE_PARAMETERS, ReadingOptions, command_line, reading_options
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Names = TypeVar("_Names", str, None, tuple[str, ...])
 _SETTINGS = rb"(?m)tool[\s\"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]"
 """Part of a project file that has settings of this program; compiled when there is such a file."""
+WITHOUT_WORDS = ("raw", "csv", "svg")
+"""Formats in which no answer says what it leaves out."""
 OWN_OR_ALL = "all; with files over a base, those for which the files register or change something"
 
 
@@ -424,10 +426,11 @@ def warn_of_overrides(state: State, color: str = "auto", names: Collection[Opera
         )
 
 
-def note_conditions(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
+def note_conditions(state: State, names: Sequence[OperatorName], out: Output, says_undecided: bool = True) -> None:
     """Say on standard error for which conditions an answer about operators holds, where they have conditions.
 
     Also said is what the answer leaves out, because PyTorch refuses it; about one operator, what may concern it.
+    says_undecided: the answer says itself which kernels it leaves out because they are undecided.
     """
     refused = state.refused
     if refused:
@@ -441,21 +444,12 @@ def note_conditions(state: State, names: Sequence[OperatorName], color: str = "a
         from dispatch_cli.render.problems import notes_on_conditions
 
         why = _checks_command(state, "refused-registration", "--severity", "info")
-        warn(notes_on_conditions(refused, shown_for(state, names), why), color)
-    note_undecided(state, names, color)
+        warn(notes_on_conditions(refused, shown_for(state, names), why), out.color)
+    if not says_undecided or out.format in WITHOUT_WORDS:
+        from dispatch_cli.answers.shared.report_parts import undecided_kernels
+        from dispatch_cli.render.words import undecided_lines
 
-
-def note_undecided(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
-    """Say on standard error which kernels of operators an answer leaves out, as something of them is not known."""
-    if not state.named_files or not state.declarations.undecided:
-        return
-    from dispatch_cli.checks.files import MissingPart, UndecidedIndex
-    from dispatch_cli.render.problems import notes_on_undecided
-
-    index = UndecidedIndex(state.declarations.undecided)
-    unsure = ((name, index.may_be_there(name, MissingPart.KERNEL)) for name in names)
-    named = [(name, kernel) for name, kernel in unsure if kernel is not None and kernel.name is not None]
-    warn(notes_on_undecided(named), color)
+        warn(undecided_lines(undecided_kernels(state, names)), out.color)
 
 
 def _checks_command(state: State, check: str, *more: str) -> str:

@@ -18,8 +18,6 @@ from dispatch_cli.render.words import plural
 if TYPE_CHECKING:
     from dispatch_cli.answers.shared.conditions import ShownFor
     from dispatch_cli.answers.shared.report_parts import ProblemsReport
-    from dispatch_cli.model.declarations import Undecided
-    from dispatch_cli.model.names import OperatorName
 
 HANG = 4
 """Blanks before the further lines of a message."""
@@ -149,15 +147,3 @@ def notes_on_conditions(refused: Sequence[Problem], conditions: ShownFor | None,
         such = f"{':' if conditions.others == 1 else ', such as with'} --when {conditions.choice}"
         others = f"; {plural(conditions.others, 'other combination')}{such}" if conditions.choice is not None else ""
         yield Paragraph(f"note: shown for: {when}{others}", hang=2)
-
-
-def notes_on_undecided(kernels: Sequence[tuple[OperatorName, Undecided]]) -> Iterator[Block]:
-    """Kernels in sources that an answer leaves out, each with its operator."""
-    for name, kernel in kernels[:1]:
-        field, text = kernel.unknown[0]
-        more = f", and for {plural(len(kernels) - 1, 'more operator')}" if len(kernels) > 1 else ""
-        text = f"{kernel.at}: the {field.replace('_', ' ')} is {text}"
-        left_out = f"note: left out is a kernel for {name}, of which not all is known ({text}){more}"
-        yield Paragraph(
-            f"{left_out}; what seems to be missing may be there: `dispatch-cli extract` lists what decides it", hang=2
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.engine.rules import Rule
@@ -11,7 +11,7 @@ from dispatch_cli.model.span import OWN, Origin, Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 
 if TYPE_CHECKING:
-    from dispatch_cli.answers.shared.report_parts import StartsFrom
+    from dispatch_cli.answers.shared.report_parts import StartsFrom, UndecidedKernel
     from dispatch_cli.answers.shared.slot_row import KeyRuns
 
 
@@ -158,6 +158,17 @@ def over_label(report: StartsFrom) -> str:
     if report.over_assumed:
         return assumed_label(report.over)
     return f"over {names}" if names else f"universe {report.universe}"
+
+
+def undecided_lines(kernels: Sequence[UndecidedKernel]) -> Iterator[Block]:
+    """Kernels that an answer leaves out, the first one with what is not known of it."""
+    for kernel in kernels[:1]:
+        field, text = kernel.unknown[0]
+        others = f", and for {plural(len(kernels) - 1, 'more operator')}" if len(kernels) > 1 else ""
+        known = f"of which not all is known ({kernel.span}: the {field.replace('_', ' ')} is {text})"
+        hint = "what seems to be missing may be there: `dispatch-cli extract` lists what decides it"
+        text = f"Left out: a kernel for {kernel.operator}, {known}{others}; {hint}"
+        yield Paragraph(Run(text, Tone.WARN), link=kernel.span)
 
 
 def assumed_label(over: tuple[str, ...]) -> str:

@@ -385,11 +385,23 @@ def test_a_kernel_at_an_unknown_key_is_not_said_to_be_missing(
     (tmp_path / "f.py").write_text(UNKNOWN_KEY, encoding="utf-8")
     error = "NotImplementedError: Could not run 'my::f' with arguments from the 'CPU' backend.\n"
     (tmp_path / "error.txt").write_text(error, encoding="utf-8")
-    note = (
-        "note: left out is a kernel for my::f, of which not all is known (f.py:6:1: the dispatch key is platform.key)"
-    )
-    assert f"{note}; what seems to be missing may be there: " in call(*arguments).err
-    assert "left out is" not in call(*arguments, "--set", "platform.key=CPU").err
+    left_out = "Left out: a kernel for my::f, of which not all is known (f.py:6:1: the dispatch key is platform.key)"
+    for form in ("text", "html"):
+        answer = call(*arguments, "--format", form)
+        assert answer.out.count(f"{left_out}; what seems to be missing may be there: ") == 1
+        assert left_out not in answer.err
+    place = {"file": "f.py", "line": 6, "column": 1}
+    kernel = {"operator": "my::f", "declared_at": place, "unknown": [["dispatch_key", "platform.key"]]}
+    assert json.loads(call(*arguments, "--format", "json").out)["undecided_kernels"] == [kernel]
+    assert "Left out" not in call(*arguments, "--set", "platform.key=CPU").out
+
+
+@pytest.mark.parametrize("form", ["csv", "svg", "raw"])
+def test_standard_error_has_what_a_format_cannot_say(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(UNKNOWN_KEY, encoding="utf-8")
+    result = call("table", str(file), "--format", form)
+    assert "Left out: a kernel for my::f" in result.err and "Left out" not in result.out
 
 
 def test_a_block_that_holds_what_it_cannot_is_refused_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def row(key: str, rule: Rule, **others: Any) -> TableRow:
 
 def shown(rows: Sequence[TableRow], width: int | None = None, universe: Universe = UNIVERSE) -> str:
     table = OperatorTable("a::b", "a::b() -> ()", None, tuple(rows))
-    report = TableReport(universe.name, False, (), iter([table]))
+    report = TableReport(universe.name, (), (), False, (), (), iter([table]))
     return "".join(text(document(report, universe=universe), Style(width)))
 
 

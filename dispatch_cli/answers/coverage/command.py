@@ -92,7 +92,7 @@ def command(
     state = state_or_newest(source._replace(files=tuple(files)), (text,))
     backend = _backend(state, text)
     names = _tagged(state, chosen_operators(state, ops), tags)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     against = None if older is None else _older(state, source._replace(files=tuple(files)), older, text)
     from dispatch_cli.answers.coverage.report import coverage_report
     from dispatch_cli.engine.backend_answers import Service
@@ -123,7 +123,7 @@ def _overview(source: SourceOptions, ops: tuple[str, ...], tags: tuple[str, ...]
 
     state = state_or_newest(source)
     names = _tagged(state, chosen_operators(state, ops), tags)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     show(overview_report(state, names, ops, tags, source_arguments()), out)
 
 

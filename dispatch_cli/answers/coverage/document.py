@@ -36,7 +36,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import not_built_sentence, over_label, place_cell, plural, short_kernel
+from dispatch_cli.render.words import not_built_sentence, over_label, place_cell, plural, short_kernel, undecided_lines
 
 
 class Counted(NamedTuple):
@@ -61,6 +61,7 @@ def document(report: CoverageReport, *, most: int | None = None) -> Iterator[Blo
     if how := served_by(report):
         yield Paragraph(f"{how[0].upper()}{how[1:]}.")
     yield Paragraph(Run(about(report), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
     if report.overlay is not None:
         yield Paragraph(Run(not_built_sentence(report.backend.key, report.overlay), Tone.WARN))
     if not report.chosen:

@@ -95,7 +95,7 @@ def overview_report(
             command = shlex.join(("dispatch-cli", "coverage", backend.key, *arguments, *group[2]))
             cells[group].append(_cell(backend.key, answers, counts, command))
     return CoverageOverviewReport(
-        *starts_from(state),
+        *starts_from(state, names),
         len(names),
         backends,
         tuple(CoverageGroup(*group[:2], groups[group].total(), group[2], tuple(row)) for group, row in cells.items()),

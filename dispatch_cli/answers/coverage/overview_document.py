@@ -22,7 +22,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import over_label, plural
+from dispatch_cli.render.words import over_label, plural, undecided_lines
 
 MOST = 8
 """Groups of a kind that are shown."""
@@ -44,6 +44,7 @@ def document(report: CoverageOverviewReport, most: int | None = MOST) -> Iterato
     """A matrix for each kind of group. most: as of `matrices`."""
     yield Paragraph(outcome(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield Paragraph(Run(over_label(report), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
     if not report.backends:
         yield Paragraph("No backend has kernels of its own.")
         return

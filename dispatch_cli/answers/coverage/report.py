@@ -104,7 +104,7 @@ def coverage_report(
         needed = {name: needs for name, answer in covered if (needs := older.needed(name, answer)).needs}
         listed = [pair for pair in listed if pair[0] in needed]
     return CoverageReport(
-        *starts_from(state),
+        *starts_from(state, (name for name, _ in covered)),
         backend=backend,
         tags=tags,
         **counts._asdict(),

@@ -142,7 +142,7 @@ def command(
     chosen = DiffChoice(operators, higher_order, _keys(states, key_globs), parts or PARTS)
     report = diff_report(states[0], states[1], ((sides[0], *further_old), (sides[1], *further_new)), chosen)
     for state in states:
-        note_conditions(state, state.own_operators(), out.color)
+        note_conditions(state, state.own_operators(), out, says_undecided=False)
     universes = (states[0].dispatcher.universe, states[1].dispatcher.universe)
     show(report, out, universes=universes, each=bool(ops))
     if not report.equal:

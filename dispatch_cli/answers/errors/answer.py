@@ -74,7 +74,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     )
     version = version_of(text, first, api.load_universes(bases.names()))
     report = ErrorReport(
-        *starts_from(state),
+        *starts_from(state, () if name is None else (name,)),
         file=file,
         line=first.line,
         kind=first.kind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from dispatch_cli.answers.errors.conclude import NO_REGISTRATION_HELPS
 from dispatch_cli.answers.errors.report import ErrorReport
@@ -12,6 +13,7 @@ from dispatch_cli.answers.explain.advice_report import Manual
 from dispatch_cli.answers.explain.report import SlotExplanation
 from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.words import undecided_lines
 
 DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
 """The labels of the details that are shown on their own."""
@@ -26,6 +28,7 @@ def document(report: ErrorReport) -> Iterator[Block]:
     meaning = " ".join((*(fact.text for fact in report.facts), *([report.means] if report.means else [])))
     if meaning:
         yield Paragraph(meaning)
+    yield from undecided_lines(report.undecided_kernels)
     labelled = [Fact(DETAILS[name], value) for name, value in report.details if name in DETAILS]
     if labelled:
         yield Gap()
@@ -38,7 +41,7 @@ def document(report: ErrorReport) -> Iterator[Block]:
         yield from map(Paragraph, compared)
     if report.explained is not None:
         yield Gap()
-        yield from explain.document(report.explained, advice=False)
+        yield from explain.document(replace(report.explained, undecided_kernels=()), advice=False)
 
 
 def _list(title: str, sentences: Iterable[str]) -> Iterator[Block]:

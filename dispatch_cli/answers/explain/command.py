@@ -9,7 +9,7 @@ import click
 
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import SourceOptions, note_conditions, note_undecided, source_options, state_or_newest
+from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
         state = state_or_newest(source._replace(files=tuple(files)), (key,))
-        show(_answer(state, operator, key), out)
+        show(_answer(state, operator, key, out), out)
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} cannot be both the error text and a declaration file.")
@@ -91,7 +91,7 @@ def _names_key(text: str) -> bool:
     return universe.has_key(universe.key_named(text))
 
 
-def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
+def _answer(state: State, operator: str, key: str, out: Output) -> ExplainReport | ExplainHigherOrderReport:
     """The explanation of an operator of either kind. Errors: InputError where there is none of that name."""
     from dispatch_cli.answers.shared.selection import any_operator
     from dispatch_cli.model.names import OperatorName
@@ -101,7 +101,7 @@ def _answer(state: State, operator: str, key: str) -> ExplainReport | ExplainHig
         from dispatch_cli.answers.explain.report import explain_report
 
         key = _key(state.dispatcher.universe, key)
-        note_conditions(state, [name])
+        note_conditions(state, [name], out)
         return explain_report(state, name, key)
     from dispatch_cli.answers.explain.higher_order_report import explain_higher_order, place_named
 
@@ -165,8 +165,6 @@ def _from_error(source: SourceOptions, file: str) -> ErrorReport:
         pytorchs = _assumed(own)
         if _has(pytorchs, OperatorName.parse(named)):  # PyTorch's own, which the files do not declare
             state = pytorchs
-    if named is not None:
-        note_undecided(state, [OperatorName.parse(named)])
     return answer(text, errors, state, file)
 
 

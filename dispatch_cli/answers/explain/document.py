@@ -43,6 +43,7 @@ from dispatch_cli.render.words import (
     rule_tone,
     runs_label,
     schema_label,
+    undecided_lines,
 )
 
 ROLE_TONES = {
@@ -82,6 +83,7 @@ def heading(report: ExplainReport) -> Iterator[Block]:
     if report.schema is None:
         yield Paragraph("Nothing that was read defines it, and without a definition no call gets to its kernels.")
     yield Paragraph(Run(over_label(report), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
     yield Gap()
 
 

@@ -168,7 +168,7 @@ def report_on(
     """An explanation with what it is about. Errors: Refused for an unknown operator."""
     header = state.dispatcher.header(name)
     return ExplainReport(
-        *starts_from(state),
+        *starts_from(state, (name,)),
         operator=str(name),
         schema=header.schema,
         span=header.span,

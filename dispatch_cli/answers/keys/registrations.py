@@ -66,7 +66,7 @@ def key_registrations_report(
         by_key[registration.key].append(_kernel(state, registration))
     fallbacks = dispatcher.fallbacks
     return KeyRegistrationsReport(
-        *starts_from(state),
+        *starts_from(state, names),
         keys=tuple(
             KeyRegistrations(
                 key,

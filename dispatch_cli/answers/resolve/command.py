@@ -118,7 +118,7 @@ def command(
     report = call_report(state, CallRequest(operator, tensors, options, keyset, contexts))
     if isinstance(report, ResolveReport):
         name = OperatorName.parse(report.operator)
-        note_conditions(state, [name])
+        note_conditions(state, [name], out)
         warn_of_overrides(state, out.color, {name})
     show(report, out, full=full)
     if report.fails:

@@ -55,7 +55,7 @@ from dispatch_cli.render.document import (
     Tone,
     lines,
 )
-from dispatch_cli.render.words import listed, over_label, place_cell, schema_label
+from dispatch_cli.render.words import listed, over_label, place_cell, schema_label, undecided_lines
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.resolve.higher_order import ResolveHigherOrderReport
@@ -127,6 +127,7 @@ def heading(
     if report.span is not None:
         yield Paragraph(Run(f"{place} at {report.span}", Tone.DIM))
     yield Paragraph(Run(over_label(report), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
     keyset = report.keyset if isinstance(report, ResolveReport) else None
     facts = [] if keyset is None else [Fact("Key set", keyset)]
     if report.tensors or keyset is None:

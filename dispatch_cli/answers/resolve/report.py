@@ -141,7 +141,7 @@ def resolve_report(state: State, call: Call, keyset: str | None = None, advised:
     selections = tuple(_StageReader(state, call.operator).stages(call.hops)) if call.hops else ()
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(
-        *starts_from(state),
+        *starts_from(state, (call.operator,)),
         operator=str(call.operator),
         schema=header.schema,
         span=header.span,

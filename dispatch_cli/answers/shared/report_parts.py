@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.state import State
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
+
+
+class UndecidedKernel(NamedTuple):
+    """A kernel in sources that the answer leaves out, so that what it calls missing may be there.
+
+    unknown: what is not known of it, by field, and the expression that decides it.
+    """
+
+    operator: str
+    span: Span
+    unknown: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,18 +28,38 @@ class StartsFrom:
     """The first fields of reports on a state.
 
     over: the embedded states that it starts from. over_files: the files that it starts from besides: those that the
-    user's files extend. over_assumed: no option or file named the states.
+    user's files extend. over_assumed: no option or file named the states. undecided_kernels: one for each operator of
+    the answer that may have some.
     """
 
     universe: str
     over: tuple[str, ...]
     over_files: tuple[str, ...]
     over_assumed: bool
+    undecided_kernels: tuple[UndecidedKernel, ...]
 
 
-def starts_from(state: State) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]:
-    """The fields of `StartsFrom` of a state, in order."""
-    return state.dispatcher.universe.name, state.over, state.over_files, state.over_assumed
+def starts_from(
+    state: State, names: Iterable[OperatorName] = ()
+) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[UndecidedKernel, ...]]:
+    """The fields of `StartsFrom` of a state, in order. names: the operators of the answer."""
+    undecided = undecided_kernels(state, names)
+    return state.dispatcher.universe.name, state.over, state.over_files, state.over_assumed, undecided
+
+
+def undecided_kernels(state: State, names: Iterable[OperatorName]) -> tuple[UndecidedKernel, ...]:
+    """The kernels of operators that the sources register, and of which something is not known."""
+    if not state.declarations.undecided:
+        return ()
+    from dispatch_cli.checks.files import MissingPart, UndecidedIndex
+
+    index = UndecidedIndex(state.declarations.undecided)
+    kernels = ((str(name), index.may_be_there(name, MissingPart.KERNEL)) for name in names)
+    return tuple(
+        UndecidedKernel(name, kernel.at, kernel.unknown)
+        for name, kernel in kernels
+        if kernel is not None and kernel.name is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def command(
         )
     state = load_state(source, ops=ops)
     names = chosen_operators(state, ops, own=True)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     columns = _columns(state, names, devices, contexts, tensors)
     from dispatch_cli.answers.support.report import support_report
     from dispatch_cli.engine.support.verdicts import support_rows

@@ -27,7 +27,7 @@ from dispatch_cli.render.document import (
     Tone,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import over_label, plural, short_kernel
+from dispatch_cli.render.words import over_label, plural, short_kernel, undecided_lines
 
 MARKS = {
     Verdict.OWN: Mark("K", Tone.KERNEL, "own kernel"),
@@ -130,6 +130,7 @@ def document(report: SupportReport, full: bool = False) -> Iterator[Block]:
     """The verdict, the matrix, then the reasons. full: a row for each operator."""
     yield Paragraph(outcome(report), kind=ParagraphKind.TITLE, is_verdict=True)
     yield Paragraph(Run(over_label(report), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
     yield from _matrix_blocks(report, full)
     for reason in report.reasons:
         yield Gap()

@@ -103,7 +103,7 @@ def support_report(
     failing = [row for row in rows if any(cell.verdict.fails for cell in row.cells)]
     working = [row for row in known if not any(cell.verdict.fails for cell in row.cells)]
     return SupportReport(
-        *starts_from(state),
+        *starts_from(state, (row.operator for row in rows)),
         chosen=len(rows),
         working=len(working),
         not_known=len(rows) - len(working) - len(failing),

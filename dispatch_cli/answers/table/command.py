@@ -62,7 +62,7 @@ def command(
     state = load_state(source, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher.universe, key_globs)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     warn_of_overrides(state, out.color, {*names})
     universe = state.dispatcher.universe
     if out.format == "raw":

@@ -53,6 +53,7 @@ from dispatch_cli.render.words import (
     runs_label,
     schema_label,
     short_kernel,
+    undecided_lines,
 )
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def document(report: TableReport, *, universe: Universe, rows: Rows = Rows.FOLDE
         if between:
             yield Gap()
         yield from higher_order_tables(report.higher_order_operators, rows is Rows.EVERY_SLOT)
+    yield from undecided_lines(report.undecided_kernels)
 
 
 def _rows(table: OperatorTable, folding: Folding[TableRow]) -> Iterator[Block]:
@@ -354,6 +356,7 @@ def summary_document(report: TableSummaryReport) -> Iterator[Block]:
         yield Gap()
         closing = f"{plural(len(others), 'higher-order operator')}, {report.universe}"
         yield Paragraph(Run(f"{closing}; slots by what a call finds there", Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
 
 
 def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:

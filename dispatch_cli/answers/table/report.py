@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.answers.shared.notes import Note, table_notes
+from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.answers.shared.slot_row import Before, Folded, Folding, Otherwise, TableRow, answer_of, fold
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
@@ -40,13 +41,11 @@ class OperatorTable(NamedTuple):
 
 # Nobody compares or prints these reports: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class TableReport:
-    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `StartsFrom`."""
+class TableReport(StartsFrom):
+    """The tables asked for, computed as they are read, operator by operator."""
 
     REPORT: ClassVar[str] = "table"
 
-    universe: str
-    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSlots, ...]
     operators: Iterator[OperatorTable]
 
@@ -63,13 +62,11 @@ class OperatorSummary(NamedTuple):
 
 # Nobody compares or prints these reports: `eq` and `repr` would only cost time while this is imported.
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
-class TableSummaryReport:
-    """A summary of each table asked for, computed as they are read. over_assumed: as in `StartsFrom`."""
+class TableSummaryReport(StartsFrom):
+    """A summary of each table asked for, computed as they are read."""
 
     REPORT: ClassVar[str] = "table-summary"
 
-    universe: str
-    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSummary, ...]
     operators: Iterator[OperatorSummary]
 
@@ -97,21 +94,21 @@ class NotKnown(NamedTuple):
 
 def table_report(
     state: State,
-    names: Iterable[OperatorName],
+    names: Collection[OperatorName],
     keys: frozenset[str] | None = None,
     higher_order: tuple[HigherOrderSlots, ...] = (),
 ) -> TableReport:
     """The tables of *names*, of *keys* only, where given."""
     operators = (_operator_table(state, name, keys) for name in names)
-    return TableReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
+    return TableReport(*starts_from(state, names), higher_order, operators)
 
 
 def summary_report(
-    state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderSummary, ...] = ()
+    state: State, names: Collection[OperatorName], higher_order: tuple[HigherOrderSummary, ...] = ()
 ) -> TableSummaryReport:
     """A summary of the table of each of *names*."""
     operators = (_summary(state, name) for name in names)
-    return TableSummaryReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
+    return TableSummaryReport(*starts_from(state, names), higher_order, operators)
 
 
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:

@@ -69,7 +69,7 @@ def command(
         slots = chosen_keys(state.dispatcher.universe, key_globs)
         others = OtherStates(further_states(state))
         written = [*recorded_guards(state, names, slots, bool(ops), others)]
-        note_conditions(state, names, out.color)
+        note_conditions(state, names, out, says_undecided=False)
         if others.left_out:
             of = plural(len({name for name, _ in others.left_out}), "operator")
             slots_text = f"{plural(len(others.left_out), 'slot')} of {of}"

@@ -64,7 +64,7 @@ def command(
         _show_order(state, ops, out)
         return
     names, higher_order = chosen_of_both_kinds(state, ops)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     warn_of_overrides(state, out.color, {*names})
     if out.format == "raw":
         from dispatch_cli.render.raw import raw_registrations
@@ -85,7 +85,7 @@ def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], f
     keys = chosen_keys(state.dispatcher.universe, key_globs, registrable=True)
     assert keys is not None, "a glob is there"
     names = chosen_operators(state, ops)
-    note_conditions(state, names, out.color)
+    note_conditions(state, names, out)
     warn_of_overrides(state, out.color, {*names})
     report = key_registrations_report(state, keys, names)
     if out.format == "raw":
@@ -113,7 +113,7 @@ def _show_fallbacks(state: State, key_globs: tuple[str, ...], out: Output) -> No
     from dispatch_cli.answers.table.registrations.report import backend_fallbacks_report
 
     keys = chosen_keys(state.dispatcher.universe, key_globs)
-    note_conditions(state, (), out.color)
+    note_conditions(state, (), out)
     show(backend_fallbacks_report(state, keys), out)
 
 
@@ -122,5 +122,5 @@ def _show_order(state: State, ops: tuple[str, ...], out: Output) -> None:
     from dispatch_cli.answers.table.registrations.report import registration_order_report
 
     names = chosen_operators(state, ops, own=True)
-    note_conditions(state, (), out.color)
+    note_conditions(state, (), out)
     show(registration_order_report(state, names), out)

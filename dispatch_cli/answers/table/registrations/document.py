@@ -32,7 +32,16 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import inherited, kernel_runs, origins_of, over_label, place_cell, plural, schema_label
+from dispatch_cli.render.words import (
+    inherited,
+    kernel_runs,
+    origins_of,
+    over_label,
+    place_cell,
+    plural,
+    schema_label,
+    undecided_lines,
+)
 
 _CAPTURED = (
     "Those of embedded states and captures come first, as in PyTorch's dump: their order between keys is not known."
@@ -70,6 +79,7 @@ def document(report: RegistrationsReport) -> Iterator[Block]:
         parts.append(f"{dangling} without a schema")
     parts.append(f"{plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
     yield Paragraph(Run(", ".join(parts), Tone.DIM))
+    yield from undecided_lines(report.undecided_kernels)
 
 
 def _operator(operator: OperatorRegistrations) -> Iterator[Block]:

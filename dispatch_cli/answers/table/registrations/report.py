@@ -95,17 +95,14 @@ class BackendFallback(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RegistrationsReport:
+class RegistrationsReport(StartsFrom):
     """The registrations asked for; the operators are computed as they are read.
 
-    over_assumed: as in `StartsFrom`. core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those
-    that the declarations add.
+    core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those that the declarations add.
     """
 
     REPORT: ClassVar[str] = "registrations"
 
-    universe: str
-    over_assumed: bool
     core_fallbacks: int
     fallbacks: tuple[BackendFallback, ...]
     higher_order_operators: tuple[HigherOrderImpls, ...]
@@ -113,7 +110,7 @@ class RegistrationsReport:
 
 
 def registrations_report(
-    state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderOperator, ...] = ()
+    state: State, names: Collection[OperatorName], higher_order: tuple[HigherOrderOperator, ...] = ()
 ) -> RegistrationsReport:
     """The registrations of *names*, the fallbacks that the declarations add, and *higher_order* operators."""
     dispatcher = state.dispatcher
@@ -126,8 +123,7 @@ def registrations_report(
 
         impls = impls_of(state, higher_order)
     return RegistrationsReport(
-        universe=dispatcher.universe.name,
-        over_assumed=state.over_assumed,
+        *starts_from(state, names),
         core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(fallback_of(state, registration) for registration in declared),
         higher_order_operators=impls,
