@@ -21,6 +21,7 @@ MAX_EXPRESSIONS = 8
 """Expressions that decide something, of which the value is not known, that are listed."""
 MAX_TEXT = 120
 """Characters of a statement that are shown."""
+NOTHING_FOUND = "nothing is registered with the dispatcher there (functions of pybind11 are no operators)"
 _FILES = {
     SourceKind.CPP: "C++ file",
     SourceKind.PYTHON: "Python file",
@@ -69,7 +70,9 @@ def summary(run: SourceRun) -> Iterator[Block]:
 
 def notes(run: SourceRun, whole: str) -> Iterator[str]:
     """The summary for the other commands, in short lines. whole: the command line that prints all of it."""
-    yield f"{files_read(run)}: {what_was_found(run)}"
+    something = run.blocks or run.definitions or run.registrations or run.not_understood or run.declarations
+    nothing = NOTHING_FOUND if run.files else "nothing to read there"
+    yield f"{files_read(run)}: {what_was_found(run) if something else nothing}"
     if run.backend_names:
         yield backend_named(run)
     if run.stand_ins:

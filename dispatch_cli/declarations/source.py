@@ -215,6 +215,11 @@ def _read(file: str, limit: int) -> bytes:
         raise _unreadable(file, error) from None
 
 
+BINARY_HINT = (
+    "of a compiled library, name the sources, or capture what it registers: `dispatch-cli capture --python PYTHON "
+    "--import MODULE -o cap.json.gz`"
+)
+"""Hint for a file that is neither a source nor a declaration file."""
 _REVISION = re.compile(r"HEAD|[0-9a-f]{7,40}|[\w./-]+(?:[~^]\d*)+")
 """Names of files that do not exist and look like names of revisions."""
 
@@ -260,6 +265,8 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
+        if encoding == "utf-8" and b"\0" in data:
+            raise SourceError("binary-file", "this is a binary file", BINARY_HINT) from None
         raise SourceError(
             "not-utf8",
             f"the file is not valid {encoding.removesuffix('-sig').upper()}: byte 0x{data[error.start]:02x} "

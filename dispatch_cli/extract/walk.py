@@ -133,7 +133,7 @@ class _Walker:
         is_data = kinds.is_data(name)
         data = source.read_plain(path, MAX_BYTES if is_data else source.MAX_SOURCE_BYTES)
         if b"\0" in data:
-            raise source.SourceError("binary-file", f"{path} is a binary file", "name sources, or declaration files")
+            raise source.SourceError("binary-file", f"{path} is a binary file", source.BINARY_HINT)
         text = data.decode("utf-8", "replace")
         kind = kinds.kind_of_named(name, text)
         if kind is None:

@@ -363,6 +363,19 @@ def test_standard_input_is_no_source(text: str) -> None:
     assert result.code == 2 and "for C++ and Python, name the files" in result.err
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "note"),
+    [
+        ("a.cpp", 'PYBIND11_MODULE(a, m) { m.def("f", &f); }', "1 C++ file: nothing is registered with the dispatcher"),
+        ("readme.txt", "", "no sources: nothing to read there"),
+    ],
+)
+def test_a_folder_that_registers_nothing(name: str, text: str, note: str, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / name).write_text(text, encoding="utf-8")
+    assert f"note: {note}" in call("check-invariants", str(tmp_path / "plain")).err
+
+
 UNKNOWN_KEY = """\
 import torch
 from somewhere import platform

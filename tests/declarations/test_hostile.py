@@ -42,6 +42,7 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "NUL": (HEAD + b"operators: [\0]\n", "2:13", "control-character"),
     "terminal escape": (HEAD + b"# \x1b[31m\n", "2:3", "control-character"),
     "Latin-1": (HEAD + "# é".encode("latin-1"), "2:3", "not-utf8"),
+    "a compiled library": (b"\x7fELF\x02\x01\x01" + bytes(17) + b"\xd0\x10", "1:1", "binary-file"),
     "half of UTF-16": (b"\xff\xfea", "1:1", "not-utf8"),
     "byte order mark inside": (HEAD + b"# \xef\xbb\xbf\n", "2:3", "control-character"),
     "merge conflict": (HEAD + b"<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> x\n", "2:1", "merge-conflict"),

@@ -54,6 +54,9 @@ def test_a_device(device: str, meant: list[str]) -> None:
         ("aten::add.zzz", ["aten::add.Scalar", "aten::add.Scalar_out", "aten::add.Tensor"]),
         ("torch.ops.aten.softmx.int", ["aten::softmax.int"]),
         ("aten::zzzz", []),
+        ("torch.add", ["aten::add.Tensor", "aten::add.Scalar", "aten::add.out"]),
+        ("torch.Tensor.add_", ["aten::add_.Tensor", "aten::add_.Scalar"]),
+        ("torch.nn.functional.relu6", ["aten::relu6", "quantized::relu6"]),
     ],
 )
 def test_an_operator_by_name_and_overload(written: str, meant: list[str]) -> None:

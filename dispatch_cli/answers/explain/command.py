@@ -68,6 +68,8 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     if _is_path(operator):
         raise click.UsageError(f"The operator and the key come first: `explain OP KEY {operator}`.")
     if "::" not in operator and not _names_key(key) and _names_key(operator):
+        if "::" in key:
+            raise click.UsageError(f"The operator comes first: `explain {key} {operator}`.")
         raise click.UsageError(f"The operator is missing: `explain OP {operator} {key}`.")
     if _is_path(key):
         raise click.UsageError(f"The key is missing: `explain {operator} CPU {key}`, for example.")

@@ -210,9 +210,10 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     """Up to three operator names that look like *glob*, which may lack the namespace.
 
     Name and overload are compared each for itself. Where the name is right and no overload looks like the wanted one,
-    they are the first overloads.
+    they are the first overloads. A function of Python, such as ``torch.add``, has the name of its operator.
     """
-
+    if glob.startswith("torch.") and not glob.startswith("torch.ops."):
+        glob = glob.rpartition(".")[2]
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
@@ -269,12 +270,13 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     """Suggestion for a name of no operator: an overload, or a name that looks like it."""
     from dispatch_cli.model.text.suggest import did_you_mean
 
-    matches = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    names, bare = dispatcher.names(), text.removesuffix(DEFAULT_OVERLOAD)
+    matches = [] if any(sign in text for sign in "*?[") else select_names(names, bare)
     matches.sort(key=_commonness)
     if len(matches) > 4:
         listed = ", ".join(matches[:4])
         return f"name an overload: {listed} or one of {len(matches) - 4} more"
-    return did_you_mean(matches or similar_names(dispatcher.names(), text[:200]))
+    return did_you_mean(matches or similar_names(names, text[:200]))
 
 
 def any_operator(state: State, text: str) -> OperatorName | HigherOrderOperator:
