@@ -34,33 +34,19 @@ class SchemaPartChange(NamedTuple):
 def schema_changes(before: FunctionSchema, after: FunctionSchema) -> tuple[SchemaPartChange, ...]:
     """Every part in which *after* differs from *before*. The operators' names do not count.
 
-    Arguments are the same by name; one whose name alone is another, at the same position, is renamed.
+    Arguments are the same by name.
     """
     return (*_of_arguments(before, after), *_of_order(before, after), *_of_returns(before.returns, after.returns))
 
 
 def _of_arguments(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:
     old, new = ({argument.name: argument for argument in schema.arguments} for schema in (before, after))
-    renamed = {
-        was.name: became.name
-        for was, became in zip(before.arguments, after.arguments, strict=False)
-        if was.name not in new and became.name not in old and _but_name(was) == _but_name(became)
-    }
-    for argument in before.arguments:
-        other = new.get(renamed.get(argument.name, argument.name))
-        if other is None:
-            yield SchemaPartChange(SchemaPart.ARGUMENT, argument.printed(), None)
-        elif argument.printed() != other.printed():
-            yield SchemaPartChange(SchemaPart.ARGUMENT, argument.printed(), other.printed())
-    for argument in after.arguments:
-        if argument.name not in old and argument.name not in renamed.values():
-            yield SchemaPartChange(SchemaPart.ARGUMENT, None, argument.printed())
+    for name in dict.fromkeys((*old, *new)):
+        was, became = (side[name].printed() if name in side else None for side in (old, new))
+        if was != became:
+            yield SchemaPartChange(SchemaPart.ARGUMENT, was, became)
     if before.is_vararg != after.is_vararg:
         yield SchemaPartChange(SchemaPart.ARGUMENT, *("..." if side.is_vararg else None for side in (before, after)))
-
-
-def _but_name(argument: Argument) -> tuple[object, ...]:
-    return argument.real_type, argument.size, argument.default, argument.kwarg_only, argument.alias
 
 
 def _of_order(before: FunctionSchema, after: FunctionSchema) -> Iterator[SchemaPartChange]:

@@ -295,10 +295,9 @@ CASES = {
     "an annotation": ("f(Tensor x) -> ()", "f(Tensor(a!) x) -> ()", [("argument", "Tensor x", "Tensor(a!) x")]),
     "one more": ("f(int n) -> ()", "f(int m, int n) -> ()", [("argument", None, "int m")]),
     "one less": ("f(int n, int m) -> ()", "f(int n) -> ()", [("argument", "int m", None)]),
-    "another name": ("f(int n, int m) -> ()", "f(int n, int k) -> ()", [("argument", "int m", "int k")]),
-    "another name and type": (
-        *("f(int n, int m) -> ()", "f(int n, float k) -> ()"),
-        [("argument", "int m", None), ("argument", None, "float k")],
+    "another name": (
+        *("f(int n, int m) -> ()", "f(int n, int k) -> ()"),
+        [("argument", "int m", None), ("argument", None, "int k")],
     ),
     "another order": ("f(int n, int m) -> ()", "f(int m, int n) -> ()", [("order", "n, m", "m, n")]),
     "keyword-only": ("f(int n, int m) -> ()", "f(int n, *, int m) -> ()", [("order", "n, m", "n, *, m")]),
