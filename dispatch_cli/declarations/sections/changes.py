@@ -157,6 +157,6 @@ def change_declarations(
             try:
                 editor.make(change, problems.span(node))
             except ChangeError as error:
-                problems.add(error.problem.value, str(error), node, error.hint)
+                problems.add(error.code, str(error), node, error.hint)
         declarations = editor.result()
     return declarations

@@ -100,29 +100,13 @@ class Addition(NamedTuple):
 Change = Addition | Removal | Reordering
 
 
-class ChangeProblem(Enum):
-    """Reason why a change cannot be made."""
-
-    UNKNOWN = "unknown-registration"
-    """A registration is not there."""
-    SEVERAL = "ambiguous-registration"
-    """Several registrations fit."""
-    REMOVED = "removed-registration"
-    """Another change removes the registration."""
-    MOVE = "bad-move"
-    """It cannot be moved, or not there."""
-
-
 class ChangeError(ValueError):
-    """A change that cannot be made.
+    """A change that cannot be made. code, hint: as in `Problem`."""
 
-    hint: what may be meant. problem: the kind.
-    """
-
-    def __init__(self, message: str, hint: str | None = None, problem: ChangeProblem = ChangeProblem.MOVE) -> None:
+    def __init__(self, message: str, hint: str | None = None, code: str = "bad-move") -> None:
         super().__init__(message)
+        self.code = code
         self.hint = hint
-        self.problem = problem
 
 
 class AdditionPlace(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, HistoryChange, RegistrationName, Reordering
+from dispatch_cli.model.changes.change import ChangeError, HistoryChange, RegistrationName, Reordering
 from dispatch_cli.model.changes.registration_names import NamedRegistration, RegistrationIndex
 from dispatch_cli.model.declarations import (
     CapturedRegistration,
@@ -64,7 +64,7 @@ class HistoryEditor:
         start = self._index.find(name)
         if id(start.step) in self._gone or start.captured in self._left:
             message = f"another change removes the registration of {_words(start)}"
-            raise ChangeError(message, None, ChangeProblem.REMOVED)
+            raise ChangeError(message, None, "removed-registration")
         return start
 
     def _move(self, change: Reordering, which: NamedRegistration) -> None:

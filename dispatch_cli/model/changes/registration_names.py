@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.changes.change import ChangeError, ChangeProblem, RegistrationName, key_of, operator_of
+from dispatch_cli.model.changes.change import ChangeError, RegistrationName, key_of, operator_of
 from dispatch_cli.model.declarations import CapturedRegistration, Declarations, Fallback, Implement, PythonKernel, Step
 from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.span import Span
@@ -85,9 +85,9 @@ class RegistrationIndex:
             return fitting[0]
         elif fitting:
             hint = f"add 'kernel' or 'number': they are {some_of([entry.label for entry in fitting], MOST_LISTED)}"
-            raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, ChangeProblem.SEVERAL)
+            raise ChangeError(f"{len(fitting):,} registrations fit {wanted}", hint, "ambiguous-registration")
         message = f"there is no registration of {wanted}"
-        raise ChangeError(message, self._instead(wanted), ChangeProblem.UNKNOWN)
+        raise ChangeError(message, self._instead(wanted), "unknown-registration")
 
     def short_name(self, wanted: NamedRegistration) -> RegistrationName:
         """The shortest name that means one of these registrations and no other."""
