@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 from dispatch_cli.declarations.source import Place, Source
 from dispatch_cli.declarations.tree import Node, Scalar
@@ -24,7 +25,7 @@ class Problems:
     def __init__(self, source: Source, lines: Callable[[str], Sequence[str]] | None = None) -> None:
         self.source = source
         self.at: Span | None = None
-        self._lines = lines
+        self._lines = None if lines is None else lru_cache(maxsize=16)(lines)
         self._found: dict[tuple[str, str, Span], Problem] = {}
         self._more = 0
 
@@ -70,8 +71,8 @@ class Problems:
 
     def source_of(self, file: str) -> None:
         """Make the lines of a source file known, that places in this file name."""
-        if self._lines is not None:
-            read_files.keep_source_lines(file, self._lines)
+        if self._lines is not None and file != self.source.file:
+            read_files.keep_lines(file, 0, partial(self._lines, file))
 
     def _snippet(self, span: Span) -> str:
         is_own = span.file == self.source.file and self.source.text

@@ -1,14 +1,13 @@
 """The files that were read: which an answer is made from, so that it does not take the place of one, and their lines.
 
 A declaration file is not read again to show a line of it: its name can lead to another file by then, and ``-`` is not
-the name of one. Source files are many and large: their reader is kept instead.
+the name of one. Source files are many and large: of these it is kept how they are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from functools import lru_cache
 from pathlib import Path
 
 MOST_KEPT = 8 << 20
@@ -52,35 +51,21 @@ def forget(file: str) -> None:
         files.discard(file)
 
 
-_READ: dict[str, Callable[[], Sequence[str]]] = {}
-_SOURCES: dict[str, Callable[[str], Sequence[str]]] = {}
+_LINES: dict[str, Callable[[], Sequence[str]]] = {}
 
 
 def keep_lines(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None:
     """Keep the lines of a file that was read, under the name that its places have, where it is no very long one."""
-    _READ.pop(file, None)
+    _LINES.pop(file, None)
     if characters <= MOST_KEPT:
-        _READ[file] = lines
-
-
-def keep_source_lines(file: str, read: Callable[[str], Sequence[str]]) -> None:
-    """Keep how the lines of a source file are read, where the file is not read as another one."""
-    _SOURCES[file] = read
+        _LINES[file] = lines
 
 
 def forget_lines(file: str) -> None:
     """Keep the lines of a file no more: it is not there, or cannot be read."""
-    _READ.pop(file, None)
-    _SOURCES.pop(file, None)
-
-
-@lru_cache(maxsize=16)
-def _read(read: Callable[[str], Sequence[str]], file: str) -> Sequence[str]:
-    return read(file)
+    _LINES.pop(file, None)
 
 
 def lines_of(file: str) -> Sequence[str]:
     """The lines of a file as they were read; none where it was not, or is too long."""
-    if file in _READ:
-        return _READ[file]()
-    return _read(_SOURCES[file], file) if file in _SOURCES else ()
+    return _LINES[file]() if file in _LINES else ()
