@@ -408,3 +408,21 @@ def test_options_by_keyword(tmp_path: Path, options: Options, named: str | None)
     error = simulate(load_state([str(file)]), OperatorName("m::kw"), tensors, contexts, options=options).end.error
     message = None if error is None else error.text
     assert message == (None if named is None else f"Custom ops do not support kwargs yet, got {named}")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "(complex x=1j) -> ()",
+        "(str x='\\\\t') -> ()",
+        "(int x=0x1d) -> ()",
+        "(str x='é') -> ()",
+        "() -> Future(int)",
+    ],
+)
+def test_a_schema_that_pytorch_takes_and_we_do_not_understand(schema: str, tmp_path: Path) -> None:
+    """It is not known, and not refused."""
+    declarations = read(tmp_path, f'{HEAD}operators: [{{func: "m::a.b{schema}", dispatch: {{CPU: k}}}}]\n')
+    (definition,) = (step for step in declarations.steps if isinstance(step, Define))
+    assert definition.schema.name == OperatorName("m::a", "b")
+    assert "not understood" in (definition.schema.unknown or "")

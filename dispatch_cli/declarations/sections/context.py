@@ -196,9 +196,23 @@ _AS_IT_IS = nullcontext()
 
 
 def read_schema(context: FileContext, node: Node | None) -> FunctionSchema | None:
-    """The schema in a text; None, noting it, when it is not one."""
+    """The schema in a text, which is not known where we do not understand it; None, noting it, when it is not one."""
     parse = parse_printed_schema if context.header.is_snapshot else parse_schema
-    return _read(context.problems, node, parse, "bad-schema") if type(node) is Scalar else None
+
+    def read(text: str) -> FunctionSchema:
+        try:
+            return parse(text)
+        except SchemaError as error:
+            if not error.is_ours:
+                raise
+            return unknown_schema(parse_operator_name(text.partition("(")[0]), error.message)
+
+    return _read(context.problems, node, read, "bad-schema") if type(node) is Scalar else None
+
+
+def unknown_schema(name: OperatorName, why: str) -> FunctionSchema:
+    """A schema that is not known."""
+    return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=why)
 
 
 def read_signature(problems: Problems, node: Node | None) -> FunctionSchema | None:

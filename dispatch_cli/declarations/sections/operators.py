@@ -22,7 +22,7 @@ from dispatch_cli.declarations.formats.format_types import (
     map_of,
     record,
 )
-from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema
+from dispatch_cli.declarations.sections.context import FileContext, read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.sections.kernels import (
     FAKES,
     KERNELS,
@@ -245,7 +245,7 @@ def read_definition(context: FileContext, values: Values) -> tuple[FunctionSchem
         problems.add("torch-library", refused, node)
     if name is None:
         return None, node
-    return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=reason or ""), node
+    return unknown_schema(name, reason or ""), node
 
 
 def read_definition_fields(

@@ -24,18 +24,23 @@ class SchemaError(ValueError):
     """Text that PyTorch's schema parser refuses, or that is not understood here.
 
     message: one plain sentence. offset: where, in characters from the start of the text, starting at 0.
-    hint: what to do about it, such as ``did you mean Tensor?``, or None.
+    hint: what to do about it, such as ``did you mean Tensor?``, or None. is_ours: PyTorch may well take the text.
     """
 
-    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
+    def __init__(self, message: str, offset: int, hint: str | None = None, is_ours: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
         self.hint = hint
+        self.is_ours = is_ours
 
 
 class PartError(ValueError):
     """A part of a schema that cannot be read, before its place is known; the message is one plain sentence."""
+
+
+class NotUnderstood(PartError):
+    """Such a part that PyTorch may well take."""
 
 
 def shortened(text: str) -> str:
@@ -118,9 +123,9 @@ class Cursor:
                 matches.append(match)
         return matches
 
-    def fail(self, message: str, index: int | None = None, hint: str | None = None) -> NoReturn:
-        """Refuse the text at the token with *index*, by default the current one."""
-        raise SchemaError(message, self._matches[self.index if index is None else index].start(1), hint)
+    def fail(self, message: str, index: int | None = None, hint: str | None = None, is_ours: bool = False) -> NoReturn:
+        """Refuse the text at the token with *index*, by default the current one. is_ours: as in `SchemaError`."""
+        raise SchemaError(message, self._matches[self.index if index is None else index].start(1), hint, is_ours)
 
     def fail_to_find(self, what: str, hint: str | None = None) -> NoReturn:
         """Refuse the current token, in whose place *what* is expected."""

@@ -224,7 +224,7 @@ class _Parser:
         """A type without what may follow it (lists, optionals)."""
         word = self.cursor.token
         if word in _UNSUPPORTED:
-            self.cursor.fail(f"{word} types are not supported: no operator has one")
+            self.cursor.fail(f"{word} types are not understood: no operator has one", is_ours=True)
         if word == "(":
             inner = self._inner_types()
             real = compound(TypeKind.TUPLE, f"({', '.join(element.text for element in inner)})", inner)

@@ -3,7 +3,7 @@
 A type is known by its printed text, and so is a default value.
 
 Sources: ``parseDefaultValue`` in function_schema_parser.cpp, ``operator<<`` of IValue, ``printQuotedString`` in
-c10/util/StringUtil.h, c10/core/Device.cpp. Forms that no operator has are not understood: hexadecimal floats, complex
+c10/util/StringUtil.h, c10/core/Device.cpp. Forms that no operator has are not understood: hexadecimal numbers, complex
 numbers, escapes other than ``\\\\``, ``\\'``, ``\\"`` and ``\\n``.
 """
 
@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import repeat
 
-from dispatch_cli.model.schema.cursor import MAX_BROADCAST, Cursor, PartError, is_name, is_string, shortened
+from dispatch_cli.model.schema.cursor import (
+    MAX_BROADCAST,
+    Cursor,
+    NotUnderstood,
+    PartError,
+    is_name,
+    is_string,
+    shortened,
+)
 from dispatch_cli.model.text.suggest import suggestion
 
 _OTHER_WORDS = ("Any", "AnyClassType", "AnyEnumType", "Capsule", "QScheme", "Storage", "Stream", "SymBool")
@@ -106,8 +114,6 @@ DEVICE_TYPES = (
 """The device types that PyTorch reads, in the order of its message (c10/core/Device.cpp)."""
 DEVICE = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
 """A device type, and its index."""
-_MAX_INDEX = 127
-"""PyTorch keeps the index of a device in eight bits."""
 _INT64 = range(-(2**63), 2**63)
 _MAX_DIGITS = 20
 """Digits that are beyond 64 bits: Python is not to convert thousands of them."""
@@ -154,7 +160,7 @@ def read_default(cursor: Cursor, real: SchemaType, size: int | None) -> str:
     try:
         return _printed(_default(cursor, real, size), real)
     except PartError as error:
-        cursor.fail(str(error), start)
+        cursor.fail(str(error), start, is_ours=isinstance(error, NotUnderstood))
 
 
 def _default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
@@ -169,7 +175,7 @@ def _default(cursor: Cursor, real: SchemaType, size: int | None) -> Value:
             cursor.fail_to_find("a string")
         return _device(_string(cursor.advance()))
     if kind is TypeKind.COMPLEX:
-        raise PartError("a default value of type complex is not understood")
+        raise NotUnderstood("a default value of type complex is not understood")
     if kind not in _NONE_ONLY:
         cursor.fail(f"an argument of type {shortened(seen.text)} cannot have a default")
     cursor.expect("None")
@@ -198,7 +204,8 @@ def _list_default(cursor: Cursor, kind: TypeKind, real: SchemaType, size: int | 
 def _converted(values: list[Constant], kind: TypeKind) -> tuple[Constant, ...]:
     element = _LIST_ELEMENTS.get(kind)
     if element is None:
-        raise PartError("a default value of a list is understood for int, float and bool alone")
+        error = NotUnderstood if kind is TypeKind.COMPLEX else PartError
+        raise error("a default value of a list is understood for int, float and bool alone")
     for value in values:
         if type(value) is not element:
             raise PartError(f"a list of {element.__name__} cannot hold {shortened(repr(value))}")
@@ -216,11 +223,8 @@ def _constant(cursor: Cursor, kind: TypeKind, real: SchemaType) -> Constant:
     if token in ('"', "'"):
         cursor.fail("the string that starts here has no closing quote")
     text = f"-{cursor.number()}" if cursor.next_if("-") else cursor.number("a default value")
-    digits, is_hexadecimal, rest = text.lower().partition("x")
-    if is_hexadecimal:
-        if kind is TypeKind.FLOAT or "e" in rest:
-            raise PartError("a hexadecimal floating-point number is not understood")
-        return _integer(digits)  # PyTorch reads no further
+    if "x" in text.lower():
+        raise NotUnderstood("a hexadecimal number is not understood")
     if kind is TypeKind.FLOAT or not text.removeprefix("-").isdecimal():
         return _float(text)
     return _integer(text)
@@ -251,15 +255,15 @@ def _float(text: str) -> float:
 
 
 def _string(token: str) -> str:
-    """The value of a string literal. Errors: PartError."""
+    """The value of a string literal. Errors: NotUnderstood."""
 
     def plain(escape: re.Match[str]) -> str:
         if escape[1] not in _ESCAPES:
-            raise PartError(f"the escape '{escape[0]}' is not supported in a string")
+            raise NotUnderstood(f"the escape '{escape[0]}' in a string is not understood")
         return _ESCAPES[escape[1]]
 
     if not token.isascii():
-        raise PartError("a string as a default value is not understood unless it is ASCII")
+        raise NotUnderstood("a string as a default value is not understood unless it is ASCII")
     return _ESCAPE.sub(plain, token[1:-1])
 
 
@@ -268,8 +272,8 @@ def _device(text: str) -> str:
     match = DEVICE.fullmatch(text)
     if match is None or match[1] not in DEVICE_TYPES:
         raise PartError(f"'{shortened(text)}' is not a device")
-    if match[2] is not None and (len(match[2]) > _MAX_DIGITS or int(match[2]) > _MAX_INDEX):
-        raise PartError(f"the device index {shortened(match[2])} is too large")
+    if len(match[2] or "") > 2:  # PyTorch keeps eight bits of it
+        raise NotUnderstood(f"the device index {shortened(match[2])} is not understood")
     return text
 
 

@@ -122,7 +122,7 @@ def test_recorded_errors(version: str) -> None:
         assert find_schema_differences(expected, inferred) == lines[6].removeprefix("reason: ")
 
 
-# Text, offset, message, hint. PyTorch 2.13 refuses every one of them but those that are over a limit.
+# Text, offset, message, hint. PyTorch 2.13 refuses every one of them but those over a limit, and those not understood.
 REFUSED: list[tuple[str, int, str, str | None]] = [
     ("", 0, "expected an operator name but found the end", None),
     ("f", 1, "expected '(' but found the end", None),
@@ -152,9 +152,9 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f(int[2] x=1.5) -> ()", 11, "a list of int cannot hold 1.5", None),
     ("f(Tensor[] x=[]) -> ()", 13, "a default value of a list is understood for int, float and bool alone", None),
     ('f(Device x="gpu") -> ()', 11, "'gpu' is not a device", None),
-    ('f(Device x="cuda:99999999999") -> ()', 11, "the device index 99999999999 is too large", None),
+    ('f(Device x="cuda:99999999999") -> ()', 11, "the device index 99999999999 is not understood", None),
     ("f(Device x=None) -> ()", 11, "expected a string but found 'None'", None),
-    ('f(str x="\\x41") -> ()', 8, "the escape '\\x' is not supported in a string", None),
+    ('f(str x="\\x41") -> ()', 8, "the escape '\\x' in a string is not understood", None),
     ('f(str x="a) -> ()', 8, "the string that starts here has no closing quote", None),
     ("f(int x=) -> ()", 8, "expected a default value but found ')'", None),
     ("f(Any x=1) -> ()", 8, "an argument of type Any cannot have a default", None),
@@ -165,9 +165,9 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f(None? x) -> ()", 2, "None cannot be optional: it is None already", None),
     ("f(Dict(int) x) -> ()", 10, "Dict holds 2 types, not 1", None),
     ("f(__torch__.foo.x.y x) -> ()", 2, "'__torch__.foo.x.y' is not a type", None),
-    ("f(int x=0x1e) -> ()", 8, "a hexadecimal floating-point number is not understood", None),
+    ("f(int x=0x1e) -> ()", 8, "a hexadecimal number is not understood", None),
     ("f(complex x=1) -> ()", 12, "a default value of type complex is not understood", None),
-    ("f(Future(t) x) -> ()", 2, "Future types are not supported: no operator has one", None),
+    ("f(Future(t) x) -> ()", 2, "Future types are not understood: no operator has one", None),
     ("f(int x, # words\n int y) -> ()", 9, "expected a type but found '#'", None),
     ("f(Tensor() x) -> ()", 9, "expected an alias set but found ')'", None),
     ("f(int[2]?[] x) -> ()", 9, "expected an argument name but found '['", None),
@@ -177,7 +177,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f" + "(" * 200, 65, "brackets are nested more than 64 deep", None),
     ("f(int" + "[]" * 100 + " x) -> ()", 2, "types are nested more than 64 deep", None),
     ("f(int[70000] x=1) -> ()", 15, "a default cannot fill a list of 70000 values", None),
-    ("f(Union(int, str) x) -> ()", 2, "Union types are not supported: no operator has one", None),
+    ("f(Union(int, str) x) -> ()", 2, "Union types are not understood: no operator has one", None),
     ("x" * 70000, 65536, "the schema is longer than 65536 characters", None),
 ]
 
@@ -221,7 +221,7 @@ WRITTEN = (
     "f(SymInt[2] a=1, bool[3] b=True, float[2] c=1.0) -> ()",
     "f(float a=1e-5, float b=1e20, float c=1e16, float d=-0.0) -> ()",
     'f(int a="x", str b=\'x"\', str d="\\\\\\n") -> ()',
-    "f(Scalar a=1e3, int b=0x1d, int c=0x2FFFFFF) -> ()",
+    "f(Scalar a=1e3) -> ()",
     "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format, int d=Mean) -> ()",
     "f(ScalarType a=float32, ScalarType? b=uint3, ScalarType[] c=[half,cdouble], ScalarType d=complex) -> ()",
     'f(Device a="cuda:1") -> ()',

@@ -44,7 +44,7 @@ _TYPE_VARIABLE = re.compile(r"'[a-z]\w*' is not a type")
 _NOT_UNDERSTOOD = re.compile(
     r"""
     [#\\\0] | [^\x00-\x7f] | \'{3} | "{3} | :12[89] | :[2-9]\d\d
-    | 0[xX] (?: [\da-fA-F]*[eEpP.] | \. ) | [\d.]j\b | e-3[0-2]\d | \d{10} | \[-?\d*[.e]
+    | 0[xX] | [\d.]j\b | e-3[0-2]\d | \d{10} | \[-?\d*[.e]
     | \*\s*\| | \|\s*\* | \[-
     | \b(?:Union|Future|Await|RRef|Dict|complex)\b
     """,
