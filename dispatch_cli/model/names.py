@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
@@ -36,12 +37,8 @@ class OperatorName(NamedTuple):
     def parse_printed(cls, text: str) -> OperatorName:
         """An operator's name as PyTorch prints it: ``aten::add`` by its C++, ``aten.add.default`` by its Python."""
         text = text.rstrip(".:")
-        for prefix in ("torch._ops.", "torch.", "_ops.", "ops."):
-            if "::" not in text and text.startswith(prefix):
-                text = text.removeprefix(prefix)
-        if "::" not in text and "." in text:
-            namespace, _, rest = text.partition(".")
-            text = f"{namespace}::{rest}"
+        if "::" not in text:
+            text = re.sub(r"^(?:torch\.)?(?:_?ops\.)?", "", text).replace(".", "::", 1)
         return cls.parse(text.removesuffix(".default") if "::" in text else text)
 
     @property
@@ -120,7 +117,4 @@ class Severity(Enum):
     @property
     def rank(self) -> int:
         """0 for the worst."""
-        return _RANKS[self]
-
-
-_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+        return [*Severity].index(self)

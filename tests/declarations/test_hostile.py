@@ -117,7 +117,7 @@ def test_many_comments_of_one_line(tmp_path: Path) -> None:
 
 def test_sections_of_changes_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each section looks through all registrations, so that their number is bounded."""
-    monkeypatch.setattr("dispatch_cli.declarations.sections.changes.MOST_SEARCHED", 35)
+    monkeypatch.setattr("dispatch_cli.declarations.sections.changes.MOST_SEARCHED", 70)
     write(tmp_path, HEAD + b"operators: [{func: m::a() -> (), dispatch: {CPU: [a, b, c, d, e, f, g, h]}}]\n", "x.yaml")
     for number in range(1, 9):
         change = f"changes: [{{remove: {{operator: m::a, dispatch_key: CPU, kernel: {'abcdefgh'[number - 1]}}}}}]\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import permutations
 
@@ -20,8 +21,9 @@ from dispatch_cli.model.calls.call import (
     TensorSpec,
     Wrapper,
     WrapperKind,
+    device_type,
 )
-from dispatch_cli.model.calls.options import check_word, dtype_named, generator_named, layout_named
+from dispatch_cli.model.calls.options import dtype_named, generator_named, layout_named
 
 TENSORS = {
     "cpu": TensorSpec("cpu"),
@@ -149,8 +151,16 @@ WRONG_OPTIONS = {
 }
 
 
+READERS: dict[str, Callable[[str], object]] = {
+    "layout": layout_named,
+    "dtype": dtype_named,
+    "generator": generator_named,
+    "device": device_type,
+}
+
+
 @pytest.mark.parametrize(("option", "text"), WRONG_OPTIONS)
 def test_wrong_options(option: str, text: str) -> None:
     with pytest.raises(CallError) as caught:
-        check_word(option, text)
+        READERS[option](text)
     assert caught.value.hint == WRONG_OPTIONS[option, text]

@@ -21,7 +21,7 @@ from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 MOST_SEARCHED = 10_000_000
-"""Steps that the changes of a run go through: each file with changes, and each move, all of the history."""
+"""Steps that the changes of a run go through: each file with changes, and each change, all of the history."""
 _MOST_NUMBER = 1_000_000
 _A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": _MOST_NUMBER})
 _A_REGISTRATION = record("registration", "a registration")
@@ -149,8 +149,7 @@ def change_declarations(
         editor = HistoryEditor(declarations, source)
         searched += len(declarations.steps)
         for change, node in context.changes:
-            if isinstance(change, Reordering):
-                searched += len(declarations.steps)
+            searched += len(declarations.steps)
             if searched > MOST_SEARCHED:
                 problems.add("too-many-changes", "there are too many changes for a history of this length", node)
                 return declarations

@@ -18,7 +18,6 @@ from dispatch_cli.model.calls.options import (
     LAYOUT_NUMBERS,
     QUANTIZED,
     Options,
-    check_word,
     dtype_named,
     generator_named,
     layout_named,
@@ -49,11 +48,14 @@ def is_factory(schema: FunctionSchema | None) -> bool:
 
 def check_option(maker: TensorMaker, option: str, text: str) -> None:
     """Refuse an option that the universe does not have. Errors: CallError."""
-    check_word(option, text)
     if option == "device":
         maker.device_key(device_type(text), text)
     elif option == "generator":
         maker.generator(generator_named(text)[0])
+    elif option == "layout":
+        layout_named(text)
+    else:
+        dtype_named(text)
 
 
 def check_options(maker: TensorMaker, name: OperatorName, schema: FunctionSchema | None, options: Options) -> None:

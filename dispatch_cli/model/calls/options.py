@@ -52,18 +52,6 @@ class Options(NamedTuple):
 NO_OPTIONS = Options()
 
 
-def check_word(option: str, text: str) -> None:
-    """Refuse a text that says nothing; whether a universe has the device is not asked. Errors: CallError."""
-    if option == "layout":
-        layout_named(text)
-    elif option == "dtype":
-        dtype_named(text)
-    elif option == "generator":
-        generator_named(text)
-    else:
-        device_type(text)
-
-
 def layout_named(text: str) -> Layout:
     """The layout of that name, with or without ``torch.``. Errors: CallError."""
     word = text.removeprefix(_PREFIX)

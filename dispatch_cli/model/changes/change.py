@@ -56,11 +56,9 @@ class RegistrationName(NamedTuple):
     def __str__(self) -> str:
         whose = "the backend fallback" if self.operator is None else str(self.operator)
         words = "the Python kernel of " if self.python else ""
-        rest = "".join(f", {word} {value}" for word, value in zip(_FURTHER, self[3:], strict=True) if value is not None)
+        further = zip(self._fields[3:], self[3:], strict=True)
+        rest = "".join(f", {word} {value}" for word, value in further if value is not None)
         return f"{words}{whose} at {self.key}{rest}"
-
-
-_FURTHER = ("kernel", "number")
 
 
 class Removal(NamedTuple):

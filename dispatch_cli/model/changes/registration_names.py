@@ -60,7 +60,6 @@ class RegistrationIndex:
         self._source = source
         self._without = frozenset(declarations.without)
         self._found: dict[_Owner, list[NamedRegistration]] = {}
-        self._at_keys: dict[_Owner, dict[tuple[str, str | None], list[NamedRegistration]]] = {}
 
     def of(self, operator: OperatorName | None, python: bool = False) -> list[NamedRegistration]:
         """Registrations of an operator, or all backend fallbacks, oldest first, without those that are left out."""
@@ -101,14 +100,8 @@ class RegistrationIndex:
 
     def _fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
         """Registrations that a name can mean, its number aside, oldest first."""
-        owner = wanted.operator, wanted.python
-        by_name = self._at_keys.get(owner)
-        if by_name is None:
-            by_name = self._at_keys[owner] = {}
-            for registration in self.of(*owner):
-                for kernel in (None, *registration.kernel_names):
-                    by_name.setdefault((registration.name.key, kernel), []).append(registration)
-        return by_name.get((wanted.key, wanted.kernel), ())
+        there = (entry for entry in self.of(wanted.operator, wanted.python) if entry.name.key == wanted.key)
+        return [entry for entry in there if wanted.kernel is None or wanted.kernel in entry.kernel_names]
 
     @cached_property
     def _captured_names(self) -> frozenset[str]:

@@ -39,7 +39,6 @@ def registered_place(debug: str) -> str | None:
     return None if match is None else match[1]
 
 
-@lru_cache(maxsize=65536)
 def is_placed(debug: str) -> bool:
     """True if the text has the form ``registered at PATH:LINE``, or that of a lambda; otherwise it is a name."""
     return debug.startswith(("registered at ", "lambda at "))
