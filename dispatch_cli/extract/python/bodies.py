@@ -40,7 +40,6 @@ _FACTORIES = frozenset(f"{name}{ending}" for name in ("empty", "zeros", "ones", 
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 """Methods of tensors that do."""
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_NAMING = (*_NESTED[:2], ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
 def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
@@ -50,7 +49,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     node, file = function.node, function.scope.file
     run.spend(names.function_facts(node).size if not isinstance(node, ast.Lambda) else 1)
     parameters = _parameters(node)[1 if function.bound else 0 :]
-    rebound = set(_rebound(node))
+    rebound = set(names.bound_names(node))
     arguments = {text.rstrip("=") for text in parameters if text[0] not in "*/"} - rebound
     nodes = list(_own_nodes(node))
     writes = [
@@ -106,19 +105,6 @@ def _parameters(node: Function) -> tuple[str, ...]:
     elif given.kwonlyargs:
         result.append("*")
     return (*result, *names(given.kwonlyargs), *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
-
-
-def _rebound(node: Function) -> Iterator[str]:
-    """The names that a function binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
-    nodes = list(ast.walk(node))
-    augmented = {id(part.target) for part in nodes if isinstance(part, ast.AugAssign)}
-    for part in nodes:
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load) and id(part) not in augmented:
-            yield part.id
-        elif isinstance(part, _NAMING) and part is not node and part.name is not None:
-            yield part.name
-        elif isinstance(part, ast.alias):
-            yield part.asname or part.name
 
 
 def _own_nodes(node: Function) -> Iterator[ast.AST]:

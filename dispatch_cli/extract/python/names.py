@@ -97,6 +97,7 @@ MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_SCHEMA_SIZE = 1500
 """Expressions and statements of a function with a text that has ``->``, which may make a schema."""
+_NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _PLAIN = frozenset(("ctx", "names", "op", "ops"))
 """Fields of nodes that have nodes, but no expressions or statements."""
 _OF_LIBRARY = re.compile(r"\btorch\._?library\b|\bimport library\b|\bLibrary\b")
@@ -154,6 +155,21 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
                     pending += value
                 elif value is not None:
                     pending.append(value)
+
+
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a function or statement binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
+    nodes = list(ast.walk(node))
+    augmented = {id(part.target) for part in nodes if isinstance(part, ast.AugAssign)}
+    for part in nodes:
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load) and id(part) not in augmented:
+            yield part.id
+        elif isinstance(part, _NAMING) and part is not node and part.name is not None:
+            yield part.name
+        elif isinstance(part, ast.MatchMapping) and part.rest is not None:
+            yield part.rest
+        elif isinstance(part, ast.alias):
+            yield part.asname or part.name
 
 
 def always_raises(body: Sequence[ast.stmt]) -> bool:

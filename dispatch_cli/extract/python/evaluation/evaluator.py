@@ -54,7 +54,6 @@ from dispatch_cli.extract.python.evaluation.versions import (
     Version,
     condition_of,
 )
-from dispatch_cli.extract.python.modules import UnreadablePython, parse_python
 from dispatch_cli.extract.python.names import FIND_SCHEMA, METHODS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
@@ -831,25 +830,13 @@ class Evaluator:
                 return self.run.each(value, names.is_callable, call.node)
             case "type", [None]:
                 return Dotted("builtins.NoneType")
-            case "exec", [str() as text]:
-                return self._execute(text, call)
+            case "exec", [str() as text] if "torch.library" in text:
+                return self.run.not_known(call, "a text that `exec` runs is not read")
             case "map", [function, row] if (items := self.run.items(row)) is not None:
                 return Items(self.apply(function, call.of(item)) for item in items)
             case _:
                 return self._operations.function(name, call.given, call.keywords)
         raise NoResult
-
-    def _execute(self, text: str, call: Call) -> Value:
-        """``exec(text)``: go through its statements, whose place is that of the call."""
-        self.run.spend(len(text))
-        try:
-            tree = parse_python(text)
-        except UnreadablePython:
-            raise NoResult from None
-        for node in names.every_node(tree):
-            ast.copy_location(node, call.node)
-        self.block(tree.body, call.scope)
-        return None
 
     def _getattr(self, owner: Value, name: Value, default: list[Value], call: Call) -> Value:
         """``getattr(owner, name)``, or with a default."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
@@ -31,7 +31,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.names import FIND_SCHEMA, always_raises, called_name, may_register_in
+from dispatch_cli.extract.python.names import FIND_SCHEMA, always_raises, bound_names, called_name, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -414,65 +414,14 @@ class Statements:
         return self.block(node.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> Flow:
-        """Go through the cases, except where their patterns bind names: then all that they bind is not known."""
-        if not any(_captures(case) for case in node.cases):
-            return self.block(_as_if(node), scope)
-        parts = list(ast.walk(node))
-        bound = [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-        for name in dict.fromkeys((*bound, *(name for case in node.cases for name in _names_of(case.pattern)))):
+        """Leave out the cases: what they bind is not known, nor if one of them leaves the block."""
+        for name in dict.fromkeys(bound_names(node)):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
-        test = _undecided(node.subject, "; ".join(ast.unparse(case.pattern) for case in node.cases))
-        leaving: list[ast.stmt] = [part for part in parts if isinstance(part, ast.Break | ast.Continue)]
-        if any(isinstance(part, ast.Return) for part in parts):
+        leaving: list[ast.stmt] = [part for part in ast.walk(node) if isinstance(part, ast.Break | ast.Continue)]
+        test = ast.Call(ast.Name("matches", ast.Load()), [node.subject], [])
+        if any(isinstance(part, ast.Return) for part in ast.walk(node)):
             leaving = [ast.Return(test)]
         return self.block([ast.copy_location(ast.If(test, leaving[:1], []), node)] if leaving else [], scope)
-
-
-def _names_of(pattern: ast.pattern) -> list[str]:
-    """The names that a pattern binds."""
-    names = [
-        getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None) for part in ast.walk(pattern)
-    ]
-    return [name for name in names if isinstance(name, str)]
-
-
-def _captures(case: ast.match_case) -> bool:
-    """True if the pattern binds names, other than ``case name`` does."""
-    is_name = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
-    return not is_name and bool(_names_of(case.pattern))
-
-
-@lru_cache(maxsize=4096)
-def _as_if(node: ast.Match) -> list[ast.stmt]:
-    """The cases of ``match`` as ``if``, ``elif`` and ``else``."""
-    result: list[ast.stmt] = []
-    for case in reversed(node.cases):
-        names = [ast.Name(name, ast.Store()) for name in _names_of(case.pattern)]
-        body = [*(ast.Assign([name], node.subject) for name in names), *case.body]
-        tests = [test for test in (_test(node.subject, case.pattern), case.guard) if test is not None]
-        if tests:
-            test = ast.copy_location(ast.BoolOp(ast.And(), tests), case.pattern)
-            body = [ast.copy_location(ast.If(test, body, result), case.pattern)]
-        result = body
-    return result
-
-
-def _test(subject: ast.expr, pattern: ast.pattern) -> ast.expr | None:
-    """The test of a pattern; None for one that fits all, a test that nobody can decide for one of many parts."""
-    match pattern:
-        case ast.MatchValue(value):
-            return ast.Compare(subject, [ast.Eq()], [value])
-        case ast.MatchSingleton(value):
-            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
-        case ast.MatchOr(patterns):
-            return ast.BoolOp(ast.Or(), [_test(subject, part) or ast.Constant(True) for part in patterns])
-        case ast.MatchAs(pattern=None):
-            return None
-    return _undecided(subject, ast.unparse(pattern))
-
-
-def _undecided(subject: ast.expr, patterns: str) -> ast.expr:
-    return ast.Call(ast.Name("matches", ast.Load()), [subject, ast.Constant(patterns)], [])
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
