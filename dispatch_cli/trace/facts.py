@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from dispatch_cli import bases
@@ -12,7 +11,7 @@ from dispatch_cli.engine.call.trace import Does, Hop
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import is_core_fallback
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.model.universe import AUTOGRAD, BATCHED_KEYS, Universe, autocast_backend
+from dispatch_cli.model.universe import AUTOGRAD, BATCHED_KEYS, Universe
 from dispatch_cli.trace.explained import Explained
 
 
@@ -30,35 +29,18 @@ class CallFact(Enum):
     """A slot held another kernel than its registrations determine."""
     PYTHON = "python"
     """Python ran: a mode, a tensor subclass, or a kernel that is a Python function."""
-    AUTOCAST = "autocast"
-    """Autocast cast tensors."""
     RAISED = "raised"
     """The call raised."""
 
 
-class FallbackKind(Enum):
-    """A backend fallback that stands in for a kernel of the operator, by what it does.
-
-    Most of PyTorch's own fallbacks stand in for none: they are how a feature works for every operator, as conjugate
-    views do. A fallthrough is no kernel at all.
-    """
-
-    BACKEND = "backend"
-    """Somebody else's, for a backend: it often computes on the CPU."""
-    VMAP = "vmap"
-    """The fallback of vmap: it calls the operator for each element."""
-    AUTOGRAD = "autograd-not-implemented"
-    """The fallback of autograd: the operator has no autograd kernel."""
-
-
 def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
-    """The facts about a call that follow from its kernels: all but AUTOCAST and RAISED.
+    """The facts about a call that follow from its kernels: all but RAISED.
 
     What the operator does that a kernel calls again is about that call.
     """
     facts = []
     hops = explained.own_hops
-    if any(kind is not FallbackKind.AUTOGRAD for _, kind in fallbacks(hops, universe)):
+    if any(is_fallback(hop, universe) for hop in hops):
         facts.append(CallFact.FALLBACK)
     if any(hop.does is Does.DECOMPOSES for hop in hops):
         facts.append(CallFact.DECOMPOSES)
@@ -71,26 +53,20 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
     return tuple(facts)
 
 
-_COMMUNICATES = ("c10d", "_c10d_functional", "_dtensor", "symm_mem")
-"""Namespaces of operators that have no gradient either, and with which one trains: between processes."""
-
-
 def is_stale(hop: Hop) -> bool:
     """True if its slot held another kernel than the registrations determine, and it is known which."""
     return hop.canonical is not None and hop.live.rule is not Rule.NOT_KNOWN
 
 
-def fallbacks(hops: Iterable[Hop], universe: Universe) -> Iterator[tuple[Hop, FallbackKind]]:
-    """Kernels that are backend fallbacks, and take the place of a kernel of the operator."""
-    for hop in hops:
-        if hop.live.rule is not Rule.FALLBACK or hop.python is not None:
-            continue
-        if hop.slot in universe.covered_by(AUTOGRAD):
-            yield hop, FallbackKind.AUTOGRAD
-        elif hop.slot in BATCHED_KEYS:
-            yield hop, FallbackKind.VMAP
-        elif not is_core_fallback(universe, hop.live):
-            yield hop, FallbackKind.BACKEND
+def is_fallback(hop: Hop, universe: Universe) -> bool:
+    """True for a backend fallback that takes the place of a kernel of the operator: vmap's, or one not PyTorch's own.
+
+    Most of PyTorch's own take no kernel's place: they are how a feature works for every operator, as conjugate views
+    do. That of autograd means that the operator has no autograd kernel.
+    """
+    if hop.live.rule is not Rule.FALLBACK or hop.python is not None or hop.slot in universe.covered_by(AUTOGRAD):
+        return False
+    return hop.slot in BATCHED_KEYS or not is_core_fallback(universe, hop.live)
 
 
 def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | None:
@@ -108,8 +84,6 @@ def gradient_loss(explained: Explained, universe: Universe) -> LostGradient | No
 
 def is_for_inference(operator: str, universe: Universe) -> bool:
     """True for an operator of PyTorch's own that gives a gradient at no key, such as a quantized one."""
-    if operator.partition("::")[0] in _COMMUNICATES:
-        return False
     known = bases.names()
     source = bases.load(universe.name if universe.name in known else known[0])
     try:
@@ -119,8 +93,3 @@ def is_for_inference(operator: str, universe: Universe) -> bool:
     autograd = {*universe.covered_by(AUTOGRAD)}
     gives = autograd | {alias for alias, keys in universe.aliases.items() if not autograd.isdisjoint(keys)}
     return not any(key in gives and not falls_through for key, (_, falls_through) in kernels.items())
-
-
-def autocast_hop(hops: Iterable[Hop], universe: Universe) -> Hop | None:
-    """The autocast kernel among those; None where there is none."""
-    return next((hop for hop in hops if autocast_backend(universe, hop.slot) is not None), None)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import CallFact, autocast_hop, facts_of, gradient_loss
+from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import NONE, PythonPlace, Recording
 
@@ -71,19 +70,7 @@ class CallFacts:
             facts = self._known[number] = facts_of(self._happened.of_number(number), self._universe)
         if CallFact.NO_GRADIENT in facts and self.gives_gradient(call):
             facts = tuple(fact for fact in facts if fact is not CallFact.NO_GRADIENT)
-        facts = (*facts, CallFact.AUTOCAST) if call in self.casts else facts
         return (*facts, CallFact.RAISED) if self._happened.ended_as(call) is CallEnd.RAISED else facts
-
-    @cached_property
-    def casts(self) -> dict[int, int]:
-        """Number of casts that autocast made in each call in which it made some: calls before that of the operator."""
-        calls, counts = self._recording.calls, Counter[int]()
-        hops = {signature: self._explainer.of_signature(signature).own_hops for signature in {*calls.signature}}
-        casting = {signature for signature in hops if autocast_hop(hops[signature], self._universe) is not None}
-        for call, outer in enumerate(calls.parent):
-            if outer != NONE and calls.signature[outer] in casting and call < self._happened.again(outer):
-                counts[outer] += 1
-        return counts
 
     def gives_gradient(self, call: int) -> bool:
         """True if a call without an autograd kernel gives a gradient: calls inside of it record one."""

@@ -19,7 +19,7 @@ from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data
 from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature
-from tests.trace.test_view import answer, rows_of
+from tests.trace.test_view import answer, findings_of, rows_of
 
 OWN = Path(__file__).parent / "recordings" / "own.trace"
 FALLBACK = {"key": "PrivateUse1", "debug": "registered at /npu/fallback.cpp:7", "fallthrough": False}
@@ -79,6 +79,21 @@ def test_the_kernels_of_the_program_are_named_with_their_places(file: str) -> No
     assert places[1]["CPU"] == "/home/me/lib.py:30"
     assert places[2].keys() == {"AutogradPrivateUse1", "PrivateUse1"}
     assert places[2]["PrivateUse1"] == "/npu/fallback.cpp:7"
+
+
+def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
+    """A gradient is wanted, and autograd is not excluded, as it is below an autograd kernel. PyTorch's own operators
+    that give none at all are no findings.
+    """
+    writer = Writer()
+    for name in ("mylib::plain", "_c10d_functional::all_reduce", "mylib::scale"):
+        writer.call(name, grads=(True,))
+        writer.call(name, grads=(False,))
+        writer.call(name, grads=(True,), grad_mode=False)
+        writer.call(name, grads=(True,), excluded=("AutogradCPU",))
+    writer.add("state", state())
+    assert findings_of(writer, tmp_path) == [("no-gradient", "mylib::plain", "AutogradCPU", 1)]
+    assert [finding["first"] for finding in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
 
 
 def with_slots(file: Path, found: Any, *slots: Any, tensors: Any = (PLAIN,), raised: Collection[int] = ()) -> Any:

@@ -67,7 +67,6 @@ FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "an operator": (["--op", "aten::relu"], {"aten::relu"}),
     "a key": (["--key", "AutocastCPU"], {"aten::linear"}),
     "a line": (["--line", "train.py:8"], {"aten::copy_"}),
-    "casts of autocast": (["--only", "autocast"], {"aten::linear"}),
     "what raised": (["--only", "raised"], {"aten::masked_select"}),
     "Python": (["--only", "python"], {"aten::cos"}),
     "decompositions of a key": (
@@ -95,18 +94,6 @@ def test_options_that_choose_nothing_are_refused(file: str) -> None:
         result = call("trace", file, *options)
         assert (result.code, result.out) == (2, ""), options
         assert expected in result.err, options
-
-
-def test_an_operator_without_autograd_kernel_gives_no_gradient(tmp_path: Path) -> None:
-    """A gradient is wanted, and autograd is not excluded, as it is below an autograd kernel."""
-    writer = Writer()
-    for name in ("_c10d_functional::all_reduce", "aten::sin"):
-        writer.call(name, grads=(True,))
-        writer.call(name, grads=(False,))
-        writer.call(name, grads=(True,), grad_mode=False)
-        writer.call(name, grads=(True,), excluded=("AutogradCPU",))
-    assert findings_of(writer, tmp_path) == [("no-gradient", "_c10d_functional::all_reduce", "AutogradCPU", 1)]
-    assert [finding["first"] for finding in answer(str(tmp_path / "f.trace"))["findings"]] == [0]
 
 
 SECOND = '["k",0,"CPU",65537,false]\n'

@@ -20,7 +20,7 @@ from dispatch_cli.cli.modules import completion
 from dispatch_cli.cli.options import key_option, op_option
 from dispatch_cli.cli.output import Output, output_option, output_options
 
-ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "autocast", "raised")
+ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "raised")
 """Values of --only: those of `dispatch_cli.trace.facts.CallFact`, which is not imported for it."""
 
 
@@ -107,7 +107,7 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     multiple=True,
     type=click.Choice(ONLY),
     help="Only calls that reach a backend fallback, decompose into other operators, want gradients and get none, find "
-    "a stale slot, run Python, have tensors cast by autocast, or raise. Repeatable.",
+    "a stale slot, run Python, or raise. Repeatable.",
 )
 @click.option(
     "--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of calls inside of calls. Default: all."
@@ -158,8 +158,8 @@ def command(
 
     Of the tree of calls the lines are shown that took longest, with --full all. Below it are the operators with their
     kernels, and at the end what is worth knowing: backend fallbacks, operators without a backward whose tensors require
-    gradients, decompositions of operators that have a kernel at another backend, casts by autocast, stale slots. Times
-    include the calls inside of a call, and what recording costs.
+    gradients, decompositions of operators that have a kernel at another backend, stale slots. Times include the calls
+    inside of a call, and what recording costs.
     """
     asked = TraceAsked(ops, key_globs, lines, only, depth, explain, limit, full)
     context = click.get_current_context()

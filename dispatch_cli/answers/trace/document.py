@@ -200,8 +200,6 @@ def _summary(report: TraceReport) -> Iterator[Block]:
     if counts.unfinished:
         unfinished = f"{plural(counts.unfinished, 'call')}, whose end is not recorded"
         facts.append(Fact("Unfinished", Run(unfinished, Tone.WARN)))
-    if counts.casts:
-        facts.append(Fact("Autocast", plural(counts.casts, "cast")))
     if counts.shown:
         facts.append(Fact("Findings", findings_sentence(report.findings)))
     facts.append(Fact("Kernels", seen_sentence(report)))
@@ -227,7 +225,6 @@ def _operators(report: TraceReport) -> Iterator[Block]:
     columns: list[Column[OperatorTotal]] = [
         Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD), wraps=False),
         Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
-        Column("Casts", lambda row, _: f"{row.casts:,}" if row.casts else "", right=True, optional=True),
         Column("ms", lambda row, _: f"{row.microseconds / 1000:,.1f}", right=True),
         Column("Kernels in turn", paths),
     ]
@@ -257,7 +254,6 @@ def _finding_columns(kind: TraceFindingKind, directory: str | None) -> list[Colu
     return [
         Column("Operator", lambda row, _: Run(row.operator, Tone.HEAD), wraps=False),
         Column("Calls", lambda row, _: f"{row.calls:,}", right=True),
-        Column("Casts", lambda row, _: f"{row.casts:,}" if row.casts else "", right=True, optional=True),
         Column("First", lambda row, _: Run(str(row.first), Tone.DIM), right=True),
         Column(_KEYS.get(kind, "Key"), lambda row, _: finding_keys(row)[0], wraps=False),
         Column("Backward pass", lambda row, _: LOSSES[row.gradient], optional=True),

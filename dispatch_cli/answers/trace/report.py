@@ -23,14 +23,12 @@ from dispatch_cli.trace.tree import CallTree, Item
 class OperatorTotal(NamedTuple):
     """The calls of an operator.
 
-    casts: calls by which autocast cast their tensors. microseconds: that they took, with the calls inside of
-    them and with what recording costs; a call inside of another one of the operator is counted once. paths: the kernels
-    that they run, up to one that calls the operator again.
+    microseconds: that they took, with the calls inside of them and with what recording costs; a call inside of another
+    one of the operator is counted once. paths: the kernels that they run, up to one that calls the operator again.
     """
 
     operator: str
     calls: int
-    casts: int
     microseconds: int
     paths: tuple[PathTotal, ...]
 
@@ -51,7 +49,6 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
     calls = view.recording.calls
     counts: Counter[int] = Counter()
     times: Counter[int] = Counter()
-    casts: Counter[str] = Counter()
     for numbers in chosen.of_thread:
         around: list[int] = []
         operators: Counter[int] = Counter()
@@ -61,8 +58,6 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
             while around and around[-1] != parent:
                 operators[_operator(view, around.pop())] -= 1
             counts[number] += 1
-            if call in view.facts.casts:
-                casts[view.recording.operator_of(call)] += view.facts.casts[call]
             operator = _operator(view, call)
             if not operators[operator]:
                 times[number] += calls.microseconds(call) or 0
@@ -80,7 +75,6 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
         OperatorTotal(
             name,
             paths.total(),
-            casts[name],
             spent[name],
             tuple(path._replace(calls=count) for path, count in paths.most_common()),
         )
@@ -149,8 +143,7 @@ class TraceCounts(NamedTuple):
     """Content of a recording, in numbers.
 
     shown: the calls that are asked for. distinct: different calls: by operator, keys, thread state and options.
-    raised: calls that raised; unfinished: those whose end is not recorded. casts: that autocast
-    made. dropped: those that were not recorded.
+    raised: calls that raised; unfinished: those whose end is not recorded. dropped: those that were not recorded.
     different: those whose kernels are not what the engine predicts. seconds: how long the program ran, imports and
     recording included. microseconds: from the start of the first call to the end of the last one.
     """
@@ -162,7 +155,6 @@ class TraceCounts(NamedTuple):
     threads: int
     raised: int
     unfinished: int
-    casts: int
     dropped: int
     different: int
     seconds: float | None
@@ -232,7 +224,6 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
         threads=len({*calls.thread}),
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
-        casts=sum(view.facts.casts.values()),
         dropped=0 if end is None else end.dropped,
         different=sum(view.happened.difference(call) is not None for call in recording.kernels),
         seconds=None if end is None else end.seconds,

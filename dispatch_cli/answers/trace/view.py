@@ -13,7 +13,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text.debug_text import registered_place, source_file
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.facts import FallbackKind, fallbacks
+from dispatch_cli.trace.facts import is_fallback
 from dispatch_cli.trace.happened import Happened, has_kernel, is_seen
 from dispatch_cli.trace.recording import NONE, Recording
 from dispatch_cli.trace.selected import CallFacts, Selected, Wanted, select
@@ -24,8 +24,8 @@ class TraceKernel(NamedTuple):
     """A kernel of a call.
 
     key: the slot that it is in. source: the key that it is registered at, where that is another. kernel: its name or
-    debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: which, of a backend fallback in
-    the place of a kernel of the operator. observed: its key was seen, and the kernel is what the operator's table
+    debug text. registered_at: a place, ``FILE:LINE``, where that is known. fallback: it is a backend fallback in the
+    place of a kernel of the operator. observed: its key was seen, and the kernel is what the operator's table
     held there at the time; otherwise the engine predicts it.
     """
 
@@ -35,7 +35,7 @@ class TraceKernel(NamedTuple):
     kernel: str | None
     registered_at: str | None
     does: Does
-    fallback: FallbackKind | None
+    fallback: bool
     observed: bool
 
 
@@ -154,7 +154,6 @@ def _path(explained: Explained) -> TracePath:
     if selection is None or end is None:
         return TracePath((), (), (), None, None, explained.problem)
     universe = selection.keyset.layout.universe
-    as_fallback = {id(hop): kind for hop, kind in fallbacks(explained.hops, universe)}
     usual = {universe.runtime_parts[key][0] for key in universe.default_excluded}
     excluded = tuple(
         key
@@ -162,7 +161,7 @@ def _path(explained: Explained) -> TracePath:
         if selection.excluded.has(universe.runtime_parts[key][0]) and universe.runtime_parts[key][0] not in usual
     )
     kernels = tuple(
-        _kernel(hop, as_fallback.get(id(hop)), number < explained.seen)
+        _kernel(hop, is_fallback(hop, universe), number < explained.seen)
         for number, hop in enumerate(explained.hops)
         if has_kernel(hop)
     )
@@ -170,10 +169,10 @@ def _path(explained: Explained) -> TracePath:
     return TracePath(kernels, selection.skipped, excluded, end.kind, handler, None)
 
 
-def _kernel(hop: Hop, fallback: FallbackKind | None, observed: bool) -> TraceKernel:
+def _kernel(hop: Hop, fallback: bool, observed: bool) -> TraceKernel:
     decision, kernel = hop.live.decision, hop.live.kernel
     source = decision.source if decision.source != hop.slot else None
     name = None if kernel is None else kernel.label
     if hop.python is not None and hop.python.kernel is not None:
-        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, None, observed)
+        return TraceKernel(hop.slot, hop.python.rule, None, hop.python.kernel, None, hop.does, False, observed)
     return TraceKernel(hop.slot, decision.rule, source, name, registered_at(kernel), hop.does, fallback, observed)

@@ -8,7 +8,6 @@ from dispatch_cli.engine.call.trace import Does, EndKind
 from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.render.document import Run, Tone
 from dispatch_cli.render.words import plural
-from dispatch_cli.trace.facts import FallbackKind
 from dispatch_cli.trace.recording import PythonPlace
 
 ARROW = " → "
@@ -30,10 +29,10 @@ def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool =
         if runs:
             runs.append(Run(ARROW, Tone.DIM))
         last = kernel is kernels[-1] and not calls_again
-        tone = Tone.FALLBACK if kernel.fallback is not None else Tone.KERNEL if last else Tone.PLAIN
+        tone = Tone.FALLBACK if kernel.fallback else Tone.KERNEL if last else Tone.PLAIN
         runs.append(Run(kernel.key, tone))
-        if kernel.fallback is not None:
-            runs.append(Run(f" ({_FALLBACKS[kernel.fallback]})", Tone.FALLBACK))
+        if kernel.fallback:
+            runs.append(Run(" (fallback)", Tone.FALLBACK))
     if calls_again:
         runs.append(Run(" (calls again)", Tone.DIM))
     elif not returned and kernels and kernels[-1].does is Does.REDISPATCHES:
@@ -53,11 +52,6 @@ _ENDS_OF = {Does.DECOMPOSES: EndKind.DECOMPOSITION, Does.HANDS_OVER: EndKind.HAN
 """End of the kernels of a call that does not return."""
 
 
-_FALLBACKS = {
-    FallbackKind.BACKEND: "fallback",
-    FallbackKind.VMAP: "fallback of vmap",
-    FallbackKind.AUTOGRAD: "no autograd kernel",
-}
 _ENDINGS: dict[EndKind | None, str] = {
     EndKind.DECOMPOSITION: " (decomposes)",
     EndKind.ERROR: " (raises)",

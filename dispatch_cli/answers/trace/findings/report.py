@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.trace import Does, Hop, Why
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import BACKEND_SELECT, META
 from dispatch_cli.trace.explained import Explained
-from dispatch_cli.trace.facts import FallbackKind, autocast_hop, fallbacks, gradient_loss, is_stale
+from dispatch_cli.trace.facts import gradient_loss, is_fallback, is_stale
 from dispatch_cli.trace.recording import NONE, PythonPlace
 from dispatch_cli.trace.selected import Selected
 
@@ -30,8 +30,6 @@ class TraceFindingKind(Enum):
     the call records one."""
     DECOMPOSES = "decomposes"
     """The operator was taken apart for this backend, and has a kernel of its own at another one."""
-    AUTOCAST = "autocast"
-    """Autocast cast tensors."""
     STALE = "stale"
     """The slot held another kernel than the registrations determine."""
     NOT_BY_CONVENTION = "not-by-convention"
@@ -44,8 +42,8 @@ class TraceFinding(NamedTuple):
     """A finding about the calls of one operator.
 
     key: where; of DIFFERENT, that of the kernel that ran, empty if none did. calls: how many it is about; first: the
-    number of the first. casts: of AUTOCAST, how many tensors were cast. kernel, registered_at: what ran there; None of
-    NO_GRADIENT, since something is missing there, and gradient says what follows. fallback: of FALLBACK, which.
+    number of the first. kernel, registered_at: what ran there; None of NO_GRADIENT, since something is missing there,
+    and gradient says what follows.
     keys: of DECOMPOSES, where the operator has a kernel; of STALE, where the kernel is registered for which the slot
     was not computed anew; of NOT_BY_CONVENTION, the key of the kernel that is predicted next, if any; of DIFFERENT,
     that of the one that is predicted, if any.
@@ -57,12 +55,10 @@ class TraceFinding(NamedTuple):
     key: str
     calls: int = 0
     first: int = 0
-    casts: int = 0
     kernel: str | None = None
     registered_at: str | None = None
     keys: tuple[str, ...] = ()
     gradient: GradientLoss | None = None
-    fallback: FallbackKind | None = None
     places: tuple[PythonPlace, ...] = ()
     more_places: int = 0
 
@@ -72,12 +68,11 @@ class _CallsAbout:
 
     def __init__(self, first: int) -> None:
         self.first = first
-        self.count = self.casts = 0
+        self.count = 0
         self.places: dict[int, int] = {}
 
-    def add(self, place: int, casts: int) -> None:
+    def add(self, place: int) -> None:
         self.count += 1
-        self.casts += casts
         if place != NONE:
             self.places[place] = self.places.get(place, 0) + 1
 
@@ -85,7 +80,6 @@ class _CallsAbout:
 def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...]:
     """The findings, by kind, those with the most calls first."""
     calls = view.recording.calls
-    casts = view.facts.casts
     known: dict[int, tuple[TraceFinding, ...]] = {}
     calls_about: dict[TraceFinding, _CallsAbout] = {}
     for numbers in chosen.of_thread:
@@ -97,12 +91,10 @@ def trace_findings(view: TraceView, chosen: Selected) -> tuple[TraceFinding, ...
             for about in abouts:
                 if about.kind is TraceFindingKind.NO_GRADIENT and view.facts.gives_gradient(call):
                     continue
-                cast = casts.get(call, 0) if about.kind is TraceFindingKind.AUTOCAST else 0
-                if cast or about.kind is not TraceFindingKind.AUTOCAST:
-                    calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], cast)
+                calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call])
             if view.happened.difference(call) is not None:
                 about = _different(view, call)
-                calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call], 0)
+                calls_about.setdefault(about, _CallsAbout(call)).add(calls.place[call])
     order = [*TraceFindingKind]
     findings = [_finding(view, about, each) for about, each in calls_about.items()]
     return tuple(sorted(findings, key=lambda row: (order.index(row.kind), -row.calls, row.operator, row.key)))
@@ -113,7 +105,6 @@ def _finding(view: TraceView, about: TraceFinding, calls: _CallsAbout) -> TraceF
     return about._replace(
         calls=calls.count,
         first=calls.first,
-        casts=calls.casts,
         places=tuple(view.recording.places[place] for place in most[:MAX_PLACES]),
         more_places=max(0, len(most) - MAX_PLACES),
     )
@@ -123,9 +114,9 @@ def _of_calls(explained: Explained) -> Iterator[TraceFinding]:
     """Findings about calls in which the same happened, without the calls."""
     universe, name = explained.state.dispatcher.universe, str(explained.operator)
     hops = explained.own_hops
-    for hop, kind in fallbacks(hops, universe):
-        if kind is not FallbackKind.AUTOGRAD:
-            yield _about(TraceFindingKind.FALLBACK, name, hop)._replace(fallback=kind)
+    for hop in hops:
+        if is_fallback(hop, universe):
+            yield _about(TraceFindingKind.FALLBACK, name, hop)
     lost = gradient_loss(explained, universe)
     if lost is not None:
         yield TraceFinding(TraceFindingKind.NO_GRADIENT, name, lost.key, gradient=lost.loss)
@@ -133,9 +124,6 @@ def _of_calls(explained: Explained) -> Iterator[TraceFinding]:
         others = _others(explained)
         if others:
             yield _about(TraceFindingKind.DECOMPOSES, name, hops[-1])._replace(keys=others)
-    cast = autocast_hop(hops, universe)
-    if cast is not None:
-        yield _about(TraceFindingKind.AUTOCAST, name, cast)
     for hop in hops:
         if is_stale(hop):
             late = explained.state.dispatcher.stale_slots(explained.operator).get(hop.slot)

@@ -31,8 +31,6 @@ def finding_text(finding: TraceFinding) -> str:
         case TraceFindingKind.DECOMPOSES:
             others = ", ".join(finding.keys)
             return f"{calls} decomposed into other operators at {key}; the operator has a kernel at {others}."
-        case TraceFindingKind.AUTOCAST:
-            return f"{calls} had tensors cast by autocast at {key}: {plural(finding.casts, 'cast')}."
         case TraceFindingKind.STALE:
             late = f": the slot was not computed anew for the kernel at {finding.keys[0]}" if finding.keys else ""
             return f"{calls} ran {ran} at {key}, which is not what the registrations determine{late}."
@@ -77,7 +75,6 @@ TITLES = {
     TraceFindingKind.FALLBACK: "Backend fallbacks ran in the place of kernels",
     TraceFindingKind.NO_GRADIENT: "No backward, though tensors require gradients",
     TraceFindingKind.DECOMPOSES: "Decomposed here, with a kernel of its own at another backend",
-    TraceFindingKind.AUTOCAST: "Tensors cast by autocast",
     TraceFindingKind.STALE: "Kernels that are not what the registrations determine",
     TraceFindingKind.NOT_BY_CONVENTION: "Kernels that do not redispatch, though wrappers do so by convention",
     TraceFindingKind.DIFFERENT: "Kernels that are not as predicted",
@@ -102,9 +99,6 @@ _HELP = {
         'torch.library.register_autograd("NAMESPACE::NAME", backward, setup_context=…), or in C++ a kernel at Autograd.'
     ),
     TraceFindingKind.DECOMPOSES: "If these calls are slow, register a kernel for this backend, too.",
-    TraceFindingKind.AUTOCAST: (
-        "Each cast is a call that copies a tensor. To save it, give the operator tensors that have the dtype already."
-    ),
     TraceFindingKind.STALE: (
         "The slot was not computed anew for a kernel that was registered later. Register a kernel at the slot's own "
         "key, or change the order of the registrations. `dispatch-cli explain OP KEY --base RECORDING` says more."
