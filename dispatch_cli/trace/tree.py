@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.trace.recording import NONE
 
 GROUP = -1
 """The kind of a repeated group of calls, which is no call itself."""
-_LONGEST = (2, 8, 32, 128, 512, 2048, 8192)
-"""Lengths up to which groups are looked for in turn: short ones first, which may be in longer ones."""
+_LONGEST = 4096
+"""The calls of the longest group."""
 _TRIED = 4
-"""So many later occurrences of the same call may begin the next repetition of a group."""
-_BYTES = 8
-"""Bytes of a number in an array; stretches of many calls are compared as bytes."""
+"""So many earlier occurrences of the last call of a group may end the repetition before it."""
 
 
 class FoldedCalls(NamedTuple):
@@ -66,12 +65,12 @@ class CallTree:
         self.numbers = numbers
         self._shapes: list[Shape] = []
         self._known: dict[tuple[int, tuple[FoldedCalls, ...]], int] = {}
-        inside: defaultdict[int, list[FoldedCalls]] = defaultdict(list)
+        self._same: dict[FoldedCalls, FoldedCalls] = {}
+        inside: defaultdict[int, list[int]] = defaultdict(list)
         for number in reversed(numbers):
-            folds = inside.pop(number, None)
-            shape = self._shape(kind_of(number), () if folds is None else self._folded(folds[::-1]))
-            inside[parents[number]].append(FoldedCalls(shape, 1))
-        self.top = self._folded(inside.pop(NONE, [])[::-1])
+            shapes = inside.pop(number, ())
+            inside[parents[number]].append(self._shape(kind_of(number), self._folded(reversed(shapes))))
+        self.top = self._folded(reversed(inside[NONE]))
 
     def shape(self, fold: FoldedCalls) -> Shape:
         """The shape that is repeated."""
@@ -117,65 +116,47 @@ class CallTree:
             self._shapes.append(Shape(kind, inside, size))
         return shape
 
-    def _folded(self, folds: Sequence[FoldedCalls]) -> tuple[FoldedCalls, ...]:
-        """Neighbours that are alike as one, and repeated groups."""
-        folds = _runs(folds)
-        for longest in _LONGEST:
-            if len(folds) > 3:
-                folds = _runs(self._with_groups(folds, longest))
+    def _folded(self, shapes: Iterable[int]) -> tuple[FoldedCalls, ...]:
+        """Neighbours that are alike as one, and repeated groups, each as soon as its second repetition has ended."""
+        folds: list[FoldedCalls] = []
+        earlier: list[int] = []
+        """For each of them the position before it at which the same was."""
+        last: dict[FoldedCalls, int] = {}
+        groups: list[int] = []
+        for shape, run in groupby(shapes):
+            fold: FoldedCalls | None = FoldedCalls(shape, sum(1 for _ in run))
+            start = len(folds)
+            while fold is not None:  # it takes the place of all from the start on
+                if start and folds[start - 1].shape == fold.shape:
+                    start -= 1
+                    fold = FoldedCalls(fold.shape, folds[start].times + fold.times)
+                while len(folds) > start:
+                    last[folds.pop()] = earlier.pop()
+                while groups and groups[-1] >= start:
+                    groups.pop()
+                if self.shape(fold).kind == GROUP:
+                    groups.append(start)
+                fold = self._same.setdefault(fold, fold)  # what is one object is compared at once
+                earlier.append(last.get(fold, NONE))
+                last[fold] = start
+                folds.append(fold)
+                start, fold = self._group(folds, earlier, groups)
         return tuple(folds)
 
-    def _with_groups(self, folds: Sequence[FoldedCalls], longest: int) -> Sequence[FoldedCalls]:
-        """The calls with groups of at most *longest* that are repeated at once as one."""
-        numbers: dict[FoldedCalls, int] = {}
-        data = array("q", [numbers.setdefault(fold, len(numbers)) for fold in folds])
-        if len(numbers) == len(folds):  # all are different
-            return folds
-        stretches = data.tobytes()
-        later = [len(folds)] * len(folds)
-        last: dict[int, int] = {}
-        for at, number in enumerate(data):
-            if number in last:
-                later[last[number]] = at
-            last[number] = at
-        grouped: list[FoldedCalls] = []
-        at = 0
-        while at < len(folds):
-            period, times = _repeated(stretches, later, at, longest)
-            if times > 1:
-                grouped.append(FoldedCalls(self._shape(GROUP, self._folded(folds[at : at + period])), times))
-                at += period * times
-            else:
-                grouped.append(folds[at])
-                at += 1
-        return grouped
-
-
-def _repeated(stretches: bytes, later: Sequence[int], at: int, longest: int) -> tuple[int, int]:
-    """The shortest stretch from *at* on that is repeated at once, and how often; 1 and 1 where there is none.
-
-    later: where each call comes next.
-    """
-    start = later[at]
-    for _ in range(_TRIED):
-        size = (start - at) * _BYTES
-        if start - at > longest or start + (start - at) > len(later):
-            break
-        first, end = stretches[at * _BYTES : start * _BYTES], start * _BYTES
-        while stretches.startswith(first, end):
-            end += size
-        if end > start * _BYTES:
-            return start - at, (end - at * _BYTES) // size
-        start = later[start]
-    return 1, 1
-
-
-def _runs(folds: Sequence[FoldedCalls]) -> list[FoldedCalls]:
-    """Neighbours of one shape as one."""
-    runs: list[FoldedCalls] = []
-    for fold in folds:
-        if runs and runs[-1].shape == fold.shape:
-            runs[-1] = FoldedCalls(fold.shape, runs[-1].times + fold.times)
-        else:
-            runs.append(fold)
-    return runs
+    def _group(self, folds: list[FoldedCalls], earlier: list[int], groups: list[int]) -> tuple[int, FoldedCalls | None]:
+        """A group at the end that is repeated there, and where it begins; None without one."""
+        end = len(folds) - 1
+        for at in groups[-_TRIED:]:
+            inside = self.shape(folds[at]).inside
+            if len(inside) == end - at and inside == tuple(folds[at + 1 :]):
+                return at + 1, FoldedCalls(folds[at].shape, 1)
+        at = earlier[end]
+        for _ in range(_TRIED):
+            first = at + 1
+            start = first - (end - at)
+            if at == NONE or start < 0 or end - at > _LONGEST:
+                break
+            if folds[start] == folds[first] and folds[start:first] == folds[first:]:
+                return start, FoldedCalls(self._shape(GROUP, tuple(folds[first:])), 2)
+            at = earlier[at]
+        return 0, None
