@@ -9,7 +9,16 @@ from dataclasses import replace
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
-from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, evidence, filled
+from dispatch_cli.answers.errors.messages import (
+    MESSAGES,
+    NOT_DEFINED,
+    OVERRIDDEN,
+    REFUSED,
+    SLOT,
+    advice,
+    evidence,
+    filled,
+)
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, is_warning
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
@@ -47,9 +56,8 @@ def bases_of(text: str, first: ErrorText) -> tuple[str, ...]:
     """The names of the embedded states nearest to the build that printed a text; the newest where nothing tells it."""
     newest, *_ = names = bases.names()
     base = version_of(text, first, api.load_universes(names)).nearest or newest
-    on_mps = (
-        "MPS" in (first.key or MESSAGES[first.kind].key or "").upper() and f"{base}{OVERLAY}" in bases.overlay_names()
-    )
+    key = dict(first.details).get("device") if first.kind == REFUSED else first.key
+    on_mps = "MPS" in (key or MESSAGES[first.kind].key or "").upper() and f"{base}{OVERLAY}" in bases.overlay_names()
     return (base, f"{base}{OVERLAY}") if on_mps else (base,)
 
 
@@ -103,6 +111,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
+    elif first.kind == REFUSED and name is not None:
+        report = _of_refusal(report, state, asked.names)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
@@ -194,6 +204,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "small_float": dtypes & {"half", "bfloat16"},
         "meta": "meta" in (details.get("device"), details.get("other_device")),
+        "on_the_cpu": details.get("device", "").upper() == "CPU",
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
@@ -293,6 +304,32 @@ def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> Err
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
     return replace(report, details=details)
+
+
+def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:
+    """The answer with what the state has of an operator that is refused on a device."""
+    dispatcher, universe, message = state.dispatcher, state.dispatcher.universe, MESSAGES[report.kind]
+    named, device = report.operator or "", names.get("device", "").upper()
+    key = {"GPU": "CUDA", "GPUS": "CUDA", "ROCM": "HIP"}.get(device, device)
+    every = [form for form in dispatcher.names() if _defines([form], named)]
+    forms = [OperatorName.parse(form) for form in every if not form.endswith("out") or every == [form]]
+    if key not in universe.slot or not forms:
+        return report
+    over = " with ".join(state.over) or "The state of the given files"
+    held = {slot for form in forms for slot in universe.backends if _holds(dispatcher, form, slot)}
+    if key in held:
+        fact = Fact("here", (key,), Proof.STATE, f"{over} has a kernel of {named} for {key}.")
+        names = {**names, "kernel_here": over} if report.version.release is None else names
+        return replace(report, facts=(fact,), user=advice(message.user, names))
+    if not held or not conclude.is_built(state, key):
+        return report
+    kernels = tuple(slot for slot in universe.runtime if slot in held)
+    text = f"{over} has kernels of {named} at {some_of(kernels)}, and none at {key}."
+    return replace(report, facts=(Fact("only-at", kernels, Proof.STATE, text),))
+
+
+def _holds(dispatcher: Dispatcher, name: OperatorName, key: str) -> bool:
+    return dispatcher.table(name)[key].rule not in NO_KERNEL_RULES
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

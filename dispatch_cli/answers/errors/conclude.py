@@ -161,7 +161,7 @@ def case_of(
         pytorchs=is_pytorchs(state, name),
         rule=rule,
         declared=declared,
-        built=_is_built(state, device_of(universe, key)),
+        built=is_built(state, device_of(universe, key)),
         factory=name in FACTORIES,
         makes=(table is not None and BACKEND_SELECT in table.active) or name == PIN_MEMORY,
         several=definition is not None and _takes_several(definition.schema.arguments),
@@ -180,7 +180,7 @@ def device_of(universe: Universe, key: str) -> str | None:
     return "CPU" if key == MKLDNN else None if key == UNDEFINED else universe.runtime_parts[key][1]
 
 
-def _is_built(state: State, backend: str | None) -> bool:
+def is_built(state: State, backend: str | None) -> bool:
     """True if the state has a backend: it can make tensors of it."""
     is_there = backend in state.dispatcher.universe.backends and EMPTY in state.dispatcher
     return is_there and state.dispatcher.table(EMPTY)[backend or ""].rule is Rule.KERNEL

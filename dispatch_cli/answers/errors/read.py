@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
-from dispatch_cli.answers.errors.messages import MESSAGES, evidence
+from dispatch_cli.answers.errors.messages import MESSAGES, REFUSED, evidence
 from dispatch_cli.answers.errors.template import QUOTE
 from dispatch_cli.engine.rules import Rule
 
@@ -180,18 +180,21 @@ def _read(lines: Iterable[tuple[int, str]]) -> list[ErrorText]:
 def _apart(text: str) -> list[Match]:
     """The matches in their order, without those in the code of a traceback and in lines that tell of no error.
 
-    Of two that overlap the longer one is taken, and of two as long the one that leaves less open.
+    Of two that overlap the longer one is taken, and of two as long the one that leaves less open; a refusal in words
+    that may be any program's only where there is nothing else.
     """
     code = [frame.span(1) for frame in _CODE.finditer(text)]
     begins = [start for start, _ in code]
     separate: list[Match] = []
+    refusals: list[Match] = []
     for match in sorted(matches(text), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
         is_error = not _NO_ERROR.match(text, text.rfind("\n", 0, match.begin) + 1)
-        if is_error and not is_code and (not separate or match.start >= separate[-1].end):
-            separate.append(match)
-    return separate
+        kept = refusals if match.kind == REFUSED else separate
+        if is_error and not is_code and (not kept or match.start >= kept[-1].end):
+            kept.append(match)
+    return separate or refusals
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:

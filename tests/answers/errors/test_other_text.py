@@ -27,8 +27,16 @@ def answered(text: str) -> ErrorReport:
 @pytest.mark.parametrize(
     "text",
     [
-        "RuntimeError: aten::histc is not supported on cuda:0",
-        "RuntimeError: torch.ops.mylib.f.default: unsupported for device 'xpu'",
+        "RuntimeError: torch.distributed is not supported on XPU",
+        "torch: ValueError: load_in_8bit is not supported on CPU",
+        "torch: the model is not supported on CPU",
+        "torch: data is not supported on gpu",
+        "mlx: ValueError: [conv_general] conv3d not supported on gpu",
+        "llama_model_load: flash_attn not supported on CPU",
+        "paddle.fluid: NotImplementedError: (Unimplemented) conv2d_fusion op is not supported on CPU",
+        "TypeError: ufunc 'isnan' not supported for the input types, of float64",
+        "docker: could not select device driver: gpu_cuda not supported on gpu",
+        "java.lang.UnsupportedOperationException: not implemented: org.foo.bar_cpu",
         FRAME.format("_functorch/vmap.py", "the dtype must be complex"),
         # a log, a warning, and errors that another call than the failed one raises
         "12:00 INFO trainer: torch.compile enabled; vmap not supported by module, dtype bfloat16",
@@ -140,6 +148,24 @@ def test_an_exception_without_a_known_sentence_is_explained_by_its_class(text: s
     report = answered(text)
     assert report.says == says
     assert any(step in advised for advised in report.user)
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "fact"),
+    [
+        ("RuntimeError: aten::histc is not supported on cuda:0", "aten::histc is refused on cuda", "has a kernel"),
+        ("histc not implemented on XPU, torch", "aten::histc is refused on XPU", ""),
+        ("torch.ops.mylib.f.default: unsupported for device 'xpu'", "mylib::f is refused on xpu", ""),
+        ("torch: dcnv3_forward is only implemented for CUDA", "dcnv3_forward takes only tensors on CUDA", ""),
+        ("torch.linalg.eigh: no kernel for torch.float16", "aten::linalg_eigh is refused for tensors of float16", ""),
+        ("Unsupported operator aten::grid_sampler", "aten::grid_sampler is refused", ""),
+        ("aten::to_mkldnn is not supported on cuda", "aten::to_mkldnn is refused on cuda", "and none at CUDA"),
+    ],
+)
+def test_a_refusal_in_other_words_is_held_against_the_state(text: str, says: str, fact: str) -> None:
+    report = answered(text)
+    assert (report.kind, report.says) == ("refused", says)
+    assert [fact in found.text for found in report.facts] == ([True] if fact else [])
 
 
 @pytest.mark.parametrize("text", [DYNAMO, FAKE, INDUCTOR])
