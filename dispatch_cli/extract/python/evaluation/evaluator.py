@@ -66,6 +66,7 @@ MAX_DEPTH = 120
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
 _NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
+_QUALIFIED_NAME = re.compile(r"torch\.ops\.\w+\.\w+\._qualified_op_name")
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -392,6 +393,8 @@ class Evaluator:
             return full.split(".")[-2]
         if _NAMESPACE_NAME.fullmatch(full):
             return full.removesuffix(".__name__")
+        if _QUALIFIED_NAME.fullmatch(full):
+            return full.removeprefix("torch.ops.").removesuffix("._qualified_op_name").replace(".", "::")
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         owner, _, name = full.rpartition(".")
