@@ -1,4 +1,7 @@
-"""PyTorch versions that a project allows, as pyproject.toml, setup.py, setup.cfg and requirements*.txt say."""
+"""PyTorch versions that a project allows, as pyproject.toml, setup.py, setup.cfg and requirements*.txt say.
+
+PyTorch's own sources allow the version in their version.txt.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ MAX_REQUIREMENTS = 100
 """Requirements of one file, and clauses of one."""
 Version = tuple[int, ...]
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
+_OF_PYTORCH = frozenset(("version.txt", "aten", "c10"))
+"""Names in the folder of PyTorch's own sources."""
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
 _REQUIREMENT = re.compile(
     r"""
@@ -84,13 +89,15 @@ def _requirements_in(folder: str, project: str) -> Iterator[Requirement]:
     except OSError:
         return
     listed = [name for name in names if _REQUIREMENTS.fullmatch(name)]
-    for name in [*(name for name in _PACKAGING if name in names), *listed][:MAX_FILES]:
+    is_pytorch = _OF_PYTORCH.issubset(names)
+    files = ["version.txt"] if is_pytorch else [*(name for name in _PACKAGING if name in names), *listed]
+    for name in files[:MAX_FILES]:
         path = paths.join(folder, name)
         try:
             text = read_plain(path, MAX_PROJECT_BYTES, project or None).decode("utf-8-sig", "replace")
         except SourceError:
             continue
-        yield from _requirements_of(text, paths.shown(path))
+        yield from _requirements_of(f"torch=={text}" if is_pytorch else text, paths.shown(path))
 
 
 def _requirements_of(text: str, file: str) -> Iterator[Requirement]:

@@ -216,6 +216,14 @@ def test_files(project: Path, file: str, text: str) -> None:
     assert "torch" in text.splitlines()[requirement.span.line - 1]
 
 
+def test_the_version_of_pytorchs_own_sources(project: Path) -> None:
+    (project / "version.txt").write_text("2.13.0a0\n", "utf-8")
+    assert allowed(project) == ("torch-2.15", None, True)
+    for name in ("aten", "c10"):
+        (project / name).mkdir()
+    assert allowed(project / "csrc") == ("torch-2.13", "==2.13.0a0", True)
+
+
 @pytest.mark.parametrize(
     "text", ["torch", "torch\n", "torchvision==0.19\n", "# torch==2.4\n", "torch @ file:///torch.whl\n", "torch=={V}\n"]
 )
