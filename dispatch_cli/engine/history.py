@@ -162,11 +162,11 @@ def _is_pytorchs_own(dispatcher: Dispatcher, step: Fallback) -> bool:
     core = next((registration.kernel for registration in there if registration is not None), None)
     if core is None or core.span is not None:
         return False
-    from dispatch_cli.model.text.debug_text import file_below_aten
+    from dispatch_cli.model.text.debug_text import file_of_pytorch
 
-    below = file_below_aten(core.debug)
-    own, read = f"/aten/src/{below}", f"/{step.block.file}"
-    return below != "" and (read.endswith(own) or ("/" in step.block.file and own.endswith(read)))
+    file = file_of_pytorch(core.debug)
+    own, read = f"/{file}", f"/{step.block.file}"
+    return file != "" and (read.endswith(own) or ("/" in step.block.file and own.endswith(read)))
 
 
 def _of_source(step: BlockStep, problem: Problem) -> Problem:

@@ -19,7 +19,7 @@ from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.text.debug_text import file_below_aten
+from dispatch_cli.model.text.debug_text import file_of_pytorch
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.explained import texts_of
 from dispatch_cli.trace.recording import OtherSlot, Recording
@@ -133,10 +133,10 @@ def _fallbacks_of_pytorch(data: Mapping[str, Any]) -> frozenset[str]:
     """The keys whose backend fallback is PyTorch's own. Where another can take its place, its source file tells it."""
     name, names = data["universe"]["name"], universes.names()
     universe = universes.load(name if name in names else names[0])
-    own = {key: file_below_aten(debug) for key, debug in universe.own_fallbacks.items()}
+    own = {key: file_of_pytorch(debug) for key, debug in universe.own_fallbacks.items()}
     replaced = {
         item["key"]
         for item in data["universe"]["fallbacks"]
-        if item["key"] in universe.replaceable_fallbacks and file_below_aten(item["debug"]) != own.get(item["key"])
+        if item["key"] in universe.replaceable_fallbacks and file_of_pytorch(item["debug"]) != own.get(item["key"])
     }
     return frozenset(own) - replaced - {*data["imported_fallbacks"]}

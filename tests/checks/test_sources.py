@@ -47,6 +47,11 @@ def test_the_fallbacks_of_pytorchs_sources_are_those_that_it_has(state_of: State
     assert (dispatcher.fallbacks["AutogradPrivateUse1"].kernel.span is None) is is_own
 
 
+def test_the_fallback_of_the_tracer_is_not_below_aten(state_of: StateOf) -> None:
+    declared = fallback("Tracer", "torch/csrc/autograd/TraceTypeManual.cpp")
+    assert state_of(HEAD + declared).dispatcher.fallbacks["Tracer"].kernel.span is None
+
+
 def stale(last_file: str) -> str:
     """A kernel at NestedTensorCPU does not refresh AutogradNestedTensor, which the kernel at Autograd should fill."""
     return (

@@ -41,6 +41,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.text.debug_text import file_of_pytorch
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -49,7 +50,15 @@ def find(view: View) -> Iterator[Finding]:
         if name in view.linked_in_any_order:  # order-sensitive reports it
             continue
         for stale in view.dispatcher.stale_entries(name):
-            yield _finding(view, name, stale)
+            if not _is_pytorchs_again(stale):
+                yield _finding(view, name, stale)
+
+
+def _is_pytorchs_again(stale: StaleEntry) -> bool:
+    """True if sources of PyTorch are read over PyTorch: they register again what the slot holds."""
+    span, held = stale.cause.cause.kernel.span, stale.live.kernel
+    file = "" if held is None else file_of_pytorch(held.debug)
+    return span is not None and file != "" and f"/{file}".endswith(f"/{span.file}")
 
 
 def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:

@@ -9,6 +9,8 @@ _REGISTERED_AT = re.compile(r"(?:registered|lambda) at (?:.*[/\\:])?([^/\\:]+?)(
 
 _PLACED = re.compile(r"(?:registered|lambda) at (.+?:\d+)(?:$|\s)")
 
+_OF_PYTORCH = re.compile(r"/((?:aten/src|torch/csrc)/.*):")
+
 
 @lru_cache(maxsize=65536)
 def source_file(debug: str) -> str | None:
@@ -22,12 +24,13 @@ def source_file(debug: str) -> str | None:
     return None if match is None else match[1] + match[2]
 
 
-def file_below_aten(debug: str) -> str:
-    """The path below ``aten/src`` of the file in the debug text of a kernel of PyTorch's own; empty for another one.
+def file_of_pytorch(debug: str) -> str:
+    """The path in PyTorch's sources of the file in the debug text of a kernel of PyTorch's own; empty for another one.
 
     The name alone does not tell: backends call files as PyTorch does.
     """
-    return debug.rpartition(":")[0].partition("/aten/src/")[2]
+    match = _OF_PYTORCH.search(debug)
+    return "" if match is None else match[1]
 
 
 @lru_cache(maxsize=65536)
