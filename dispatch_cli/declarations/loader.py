@@ -12,11 +12,10 @@ from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import source, tree
 from dispatch_cli.declarations.fields import read_record
-from dispatch_cli.declarations.formats.file_format import IMPORTED, SUPPORT, VERSION
+from dispatch_cli.declarations.formats.file_format import IMPORTED
 from dispatch_cli.declarations.header import NO_HEADER, Extension, base_hint, read_header
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.project import FILE as PROJECT_FILE
-from dispatch_cli.declarations.project import TABLE, within
+from dispatch_cli.declarations.project import within
 from dispatch_cli.declarations.sections.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.sections.keys import KeyReader
 from dispatch_cli.declarations.source import Place
@@ -251,10 +250,7 @@ class _Loader:
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
             return FileContext(name, identity, problems, self._known)
         problems = Problems(text, partial(source.lines_inside, project))
-        if name.endswith(PROJECT_FILE):
-            problems, root = _promises_of(text)
-        else:
-            root = parse(problems)
+        root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
             return FileContext(name, identity, problems, self._known, read_header(problems, root))
         if not problems:
@@ -342,18 +338,6 @@ class _Loader:
                 file.problems.add("backend-name", str(error), node)
             given = node.text
         return universe
-
-
-def _promises_of(project: source.Source) -> tuple[Problems, Node | None]:
-    """The promises of a project file, as a file of declarations with nothing else."""
-    from dispatch_cli.declarations.toml_reader import read_table
-
-    problems, table = read_table(project, TABLE)
-    if table is None:
-        return problems, None
-    version = Scalar("dispatch", True, *_START), Scalar(VERSION, True, *_START)
-    promises = (pair for pair in table.pairs if pair[0].text == SUPPORT.name)
-    return problems, tree.Mapping((version, *promises), *_START)
 
 
 def _read_imported(context: FileContext, node: Node) -> None:

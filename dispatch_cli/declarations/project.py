@@ -8,7 +8,8 @@ declaration or a project file names are read inside the project's folder alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from dispatch_cli.declarations.source import MAX_PROJECT_BYTES, STDIN, SourceError, read_plain
@@ -76,6 +77,8 @@ def within(file: str, allow_outside: bool) -> str | None:
 
 
 FILE = "pyproject.toml"
+_SETTINGS = re.compile(r"""(?m)^[^#\n]*\btool[\s"'.]{1,9}dispatch-cli|^\s*\[\s*tool\s*\]""")
+"""Part of a project file that has settings of this program, or may have them."""
 NO_BASE = "none"
 """The value of `base` for no state at all, as that of ``--base``."""
 TABLE = "dispatch-cli"
@@ -94,22 +97,6 @@ def find_project(folder: Path) -> Path | None:
             except SourceError as error:
                 message = f"{path} cannot be read: {error.message.removeprefix(f'{path} cannot be read: ')}"
                 raise InputError((Problem(error.code, message, hint="--config none ignores it"),)) from None
-            if _speaks(text.decode("utf-8", "replace")):
+            if _SETTINGS.search(text.decode("utf-8", "replace")):
                 return path
     return None
-
-
-def _speaks(text: str) -> bool:
-    """True if a project file has settings of this program, in whichever of TOML's ways they are written.
-
-    One that is not TOML counts where it has the name at all: settings must not be passed over because of a slip.
-    """
-    if TABLE not in text:
-        return False
-    from dispatch_cli.declarations.toml_reader import TomlError, parse_toml
-
-    try:
-        tool = parse_toml(text).get("tool")
-    except TomlError:
-        return True
-    return isinstance(tool, Mapping) and TABLE in tool

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from dispatch_cli import bases
 from dispatch_cli.declarations.fields import Values, fits, pairs_of, parts, read_record, read_records, text_of
-from dispatch_cli.declarations.formats.file_format import SUPPORT
 from dispatch_cli.declarations.formats.format_types import (
     BOOLEAN,
     NAME,
@@ -91,7 +90,6 @@ PROJECT = Record(
         Field("fail-on", _A_SEVERITY, "The lowest severity that makes a run fail."),
         Field("baseline", TEXT, "The file with accepted findings."),
         Field("guards", _STRINGS, "Files with guards and promises."),
-        SUPPORT,
         Field("privateuse1", TEXT, "The name of the backend at PrivateUse1."),
         Field("base", TEXT, f"The embedded state to start from; `{NO_BASE}` for none."),
         Field("extract", record("extract"), _EXTRACT.doc),
@@ -118,16 +116,14 @@ def read_project(
     values = read_record(problems, table, PROJECT)
     if values is None:
         raise InputError(problems.problems)
-    select, severest, promises = values.get("select"), values.text("fail-on"), values.get(SUPPORT.name)
-    # This file, where it promises something: it is read as a file of guards, when its keys are known.
-    promising = () if promises is None else (Named(str(path), problems.span(promises)),)
+    select, severest = values.get("select"), values.text("fail-on")
     settings = CheckSettings(
         select=None if select is None else read_selectors(problems, select),
         ignore=read_selectors(problems, values.get("ignore")),
         severities=tuple(_severities(values)),
         fail_on=None if severest is None else Severity(severest),
         baseline=next(_files(values, "baseline", project), None),
-        guards=(*_files(values, "guards", project), *promising),
+        guards=tuple(_files(values, "guards", project)),
         privateuse1=_named(values, "privateuse1"),
         base=_base(values),
         extract=_extract(values, project),

@@ -32,7 +32,7 @@ class CheckSettings(NamedTuple):
 
     select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
-    a run fail. baseline, guards: files, as they can be opened from here; of guards, also this one, if it has promises.
+    a run fail. baseline, guards: files, as they can be opened from here.
     privateuse1: the name of the backend at PrivateUse1; base: the embedded state to start from; extract: how sources
     are read. Only a project file has these.
     """

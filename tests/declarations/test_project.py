@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.project import find_project
 from dispatch_cli.declarations.project_settings import read_project
 from dispatch_cli.declarations.pytorch_requirement import newest_allowed
-from dispatch_cli.model.calls.support import Promise, SupportContext
 from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.settings import CheckSettings, Named, Selector
@@ -65,7 +63,7 @@ def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("[tool.dispatch-cli\nselect = 'DC1'\n", True),
         ("# [tool.dispatch-cli]\n", False),
         ("[project]\nname = 'dispatch-cli'\n", False),
-        ("[project\ndependencies = ['dispatch-cli']\n", True),
+        ("[project\ndependencies = ['dispatch-cli']\n", False),
         ("tool = 'dispatch-cli'\n", False),
     ],
 )
@@ -141,21 +139,6 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
     assert message is None or problem.message == message
     assert len(problem.message) < 200
     assert len(problem.line_text or "") <= 160
-
-
-def test_promises_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = Path("pyproject.toml")
-    text = '[tool.dispatch-cli]  # support\nsupport = [{op = "a::*", backends = ["cpu", "cdua"], contexts = "eager"}]\n'
-    path.write_text(f'{text}[[tool.dispatch-cli.x]]\nop = "a::*"', encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        load([], universe="torch-2.15", guards=["pyproject.toml"])
-    assert [str(problem.span) for problem in refused.value.problems] == ["pyproject.toml:2:45"]
-    path.write_text(text.replace("cdua", "NPU"), encoding="utf-8")
-    (named,) = read_project(path).guards
-    loaded = load([], universe="torch-2.15", guards=[named.text], privateuse1="npu")
-    span = Span("pyproject.toml", 2, 13)
-    assert loaded.promises == (Promise(("a::*",), ("CPU", "PrivateUse1"), (SupportContext.EAGER,), None, span),)
 
 
 # The state that the packaging files of a project allow.
