@@ -30,10 +30,9 @@ _HINTS = {
 """Hints for the words of PyYAML's errors."""
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
-_NOT_YAML = re.compile(r"^(?:(<{7}|\|{7}|={7}|>{7})(?= |$)|%TAG)", re.MULTILINE)
-"""A mark of a merge conflict, or a directive for tags."""
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
+"""A mark of a merge conflict."""
 _INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
-_TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
 
 
 def explain(problems: Problems, error: Any) -> None:
@@ -103,13 +102,9 @@ def _is_fit(problems: Problems) -> bool:
     if (match := _UNPRINTABLE.search(text)) is not None:
         message = f"the file contains the character U+{ord(match[0]):04X}, which YAML does not allow"
         problems.add("control-character", message, place_behind(text[: match.start()]))
-    elif (match := _NOT_YAML.search(text)) is not None and match[1] is not None:
-        message, hint = f"the file contains a merge conflict: {match[1]}", "resolve the conflict and remove its markers"
+    elif (match := _CONFLICT.search(text)) is not None:
+        message, hint = f"the file contains a merge conflict: {match[0]}", "resolve the conflict and remove its markers"
         problems.add("merge-conflict", message, place_behind(text[: match.start()]), hint)
-    elif match is not None:
-        problems.add(
-            "yaml-tag", "YAML tags are not supported, so %TAG is not allowed", place_behind(text[: match.start()])
-        )
     return not problems
 
 
@@ -159,11 +154,9 @@ class _Builder:
             size = weight(text)
             if len(text) > MAX_TEXT:
                 self._stop("too-large", f"a string is longer than {MAX_TEXT} characters", Place(line, column))
-        plain = not event.style
         if event.tag is not None:
-            plain = False
-            self._check_tag(event, Scalar)
-        node = Scalar(text, plain, line, column)
+            self._refuse_tag(event)
+        node = Scalar(text, not event.style, line, column)
         self.nodes += size
         if self.nodes > self._most:
             self._count(0, node)
@@ -177,7 +170,7 @@ class _Builder:
         if self._depth >= MAX_DEPTH:
             self._stop("too-deep", f"lists and mappings are nested more than {MAX_DEPTH} deep", place)
         if event.tag is not None:
-            self._check_tag(event, kind)
+            self._refuse_tag(event)
         if event.anchor is not None:
             self._anchors[event.anchor] = (None, 0)
         self._count(1, place)
@@ -230,12 +223,10 @@ class _Builder:
             self._problems.add("yaml-merge-key", "merge keys (<<) are not supported", key, hint)
         return False
 
-    def _check_tag(self, event: Any, kind: type[Node]) -> None:
-        tag = event.tag
-        if tag not in ("!", f"tag:yaml.org,2002:{_TAGS[kind]}"):
-            self._is_usable = False
-            message = f"the YAML tag {quoted(tag.replace('tag:yaml.org,2002:', '!!'))} is not supported"
-            self._problems.add("yaml-tag", message, _marked_place(event.start_mark), "remove it")
+    def _refuse_tag(self, event: Any) -> None:
+        self._is_usable = False
+        message = f"the YAML tag {quoted(event.tag.replace('tag:yaml.org,2002:', '!!'))} is not supported"
+        self._problems.add("yaml-tag", message, _marked_place(event.start_mark), "remove it")
 
     def _count(self, nodes: int, at: Node | Place) -> None:
         self.nodes += nodes

@@ -166,7 +166,7 @@ libraries:
     [
         ("name", Kernel("name", "name")),
         ('"no"', Kernel("no", "no")),
-        ("!!str null", Kernel("null", "null")),
+        ('"null"', Kernel("null", "null")),
         ("2020-01-01", Kernel("2020-01-01", "2020-01-01")),
         ("'fallthrough'", Kernel("fallthrough", "fallthrough")),
         ("{kernel: k}", Kernel("k", "k")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dispatch_cli.declarations.fields import Values, read_record, read_records
@@ -22,8 +23,7 @@ from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 
 MOST_SEARCHED = 10_000_000
 """Steps that the changes of a run go through: each file with changes, and each change, all of the history."""
-_MOST_NUMBER = 1_000_000
-_A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": _MOST_NUMBER})
+_A_NUMBER = Type("a number from 1", (Scalar,), {"type": "integer", "minimum": 1, "maximum": 999_999})
 _A_REGISTRATION = record("registration", "a registration")
 REGISTRATION = Record(
     "registration",
@@ -126,11 +126,9 @@ def _number(values: Values) -> int | None:
     node = values.get("number")
     if type(node) is not Scalar:
         return None
-    text = node.text
-    is_short = node.plain and text.isascii() and text.isdecimal() and len(text) <= len(str(_MOST_NUMBER))
-    if is_short and 0 < int(text) <= _MOST_NUMBER:
-        return int(text)
-    values.problems.add("bad-value", f"expected a number from 1 to {_MOST_NUMBER:,}", node)
+    if node.plain and re.fullmatch("[1-9][0-9]{0,5}", node.text):
+        return int(node.text)
+    values.problems.add("bad-value", "expected a number from 1 to 999,999", node)
     return None
 
 
