@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.capture.document import Document, document
-from dispatch_cli.model.text.quoting import double_quoted, escaped
+from dispatch_cli.model.text.quoting import double_quoted, escaped, scalar
 
 WIDTH = 120
 """Columns that a list of words is wrapped at."""
@@ -75,15 +75,8 @@ _ONE_LINE = re.compile("[^ -~]")
 
 _PLAIN = re.compile(r"[A-Za-z_(][!-~ ]*[!-~]|[A-Za-z_]")
 _NOT_PLAIN = re.compile(r": | #|:$|##")
-_PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 """Words that some YAML reader takes for something else than text."""
-
-
-@lru_cache(maxsize=1 << 16)
-def _quoted(text: str) -> str:
-    """*text* in double quotes."""
-    return double_quoted(text)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -91,15 +84,7 @@ def _scalar(text: str) -> str:
     """*text* for a line of its own: without quotes where it can be read as nothing else."""
     if _PLAIN.fullmatch(text) and not _NOT_PLAIN.search(text) and text.lower() not in _WORDS:
         return text
-    return _quoted(text)
-
-
-@lru_cache(maxsize=1 << 12)
-def _word(text: str) -> str:
-    """*text* for a list or mapping on one line."""
-    if _PLAIN_IN_FLOW.fullmatch(text) and text.lower() not in _WORDS:
-        return text
-    return _quoted(text)
+    return double_quoted(text)
 
 
 # YAML
@@ -140,7 +125,7 @@ def _field(lines: list[str], field: str, value: Any, indent: str) -> None:
         lines.append(f"{name} {value}")
     elif isinstance(value, dict):
         if value and all(type(item) is int for item in value.values()):
-            lines += _wrapped(name, "{", [f"{_word(key)}: {item}" for key, item in value.items()], "}", indent)
+            lines += _wrapped(name, "{", [f"{scalar(key)}: {item}" for key, item in value.items()], "}", indent)
         elif value:
             lines.append(name)
             _mapping(lines, value, indent + "  ")
@@ -151,7 +136,7 @@ def _field(lines: list[str], field: str, value: Any, indent: str) -> None:
         for item in value:
             lines.append(_item(item, indent + "  ").removesuffix("\n"))
     else:
-        lines += _wrapped(name, "[", [_word(item) for item in value], "]", indent)
+        lines += _wrapped(name, "[", [scalar(item) for item in value], "]", indent)
 
 
 def _wrapped(name: str, start: str, words: list[str], end: str, indent: str) -> list[str]:
@@ -169,30 +154,16 @@ def _wrapped(name: str, start: str, words: list[str], end: str, indent: str) -> 
     return [*lines, line.rstrip().removesuffix(",") + end]
 
 
-# JSON
-
-
 def json_text(content: Document) -> Iterator[str]:
-    """A document as JSON, in pieces: a line for every operator. It is YAML as well."""
-    yield from _json_fields(content)
-    yield "\n"
-
-
-def _json_fields(content: Document) -> Iterator[str]:
+    """A document as JSON, in pieces: a line for every field, and for every item of a list. It is YAML as well."""
     start = "{"
     for field, value in content.items():
-        yield f"{start}{_quoted(field)}: "
+        yield f"{start}{_json(field)}: "
+        items = value if isinstance(value, list) else ()
+        lines = ",\n".join(map(_json, items))
+        yield f"[\n{lines}\n]" if items else _json(value)
         start = ",\n"
-        if field == "imported":
-            yield from _json_fields(value)
-        elif isinstance(value, list) and value:
-            yield "[\n"
-            for position, item in enumerate(value):
-                yield f"{_json(item)}{',' if position + 1 < len(value) else ''}\n"
-            yield "]"
-        else:
-            yield _json(value)
-    yield "}"
+    yield "}\n"
 
 
 def _json(value: Any) -> str:
