@@ -62,6 +62,13 @@ from dispatch_cli.model.universe import autocast_key_of
 MAX_NAMED = 3
 
 
+_IN_CPP = "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFallthrough()); }}"
+_IN_YAML = "fallbacks: {{{0}: fallthrough}}"
+_IN_PYTHON = 'torch.library.Library("_", "IMPL", "{0}").fallback(torch.library.fallthrough_kernel)'
+_WORDS = {"py": _IN_PYTHON, "yaml": _IN_YAML, "yml": _IN_YAML, "json": _IN_YAML}
+"""The fallback as the kind of the file writes it."""
+
+
 class _Backend(NamedTuple):
     """Registrations of the user's own files for a backend without a fallback at its autocast key.
 
@@ -112,14 +119,17 @@ def _finding(view: View, backend: str, own: _Backend) -> Finding:
     verb = "raises" if len(failing) == 1 else "raise"
     if own.fallback is not None:
         which, verb = f"every operator without a kernel there{f' (such as {which})' if which else ''}", "raises"
+    at = own.fallback or own.kernels[0][1]
+    file = "" if at.kernel.span is None else at.kernel.span.file
+    words = _WORDS.get(file.rpartition(".")[2], _IN_CPP).format(own.key)
     there = f"{len(own.others):,} operator{'s have kernels' if len(own.others) > 1 else ' has a kernel'} there"
     return CHECK.finding(
         f'{own.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
         key=own.key,
-        at=own.fallback or own.kernels[0][1],
+        at=at,
         details=(("operators", f"{len(failing):,}"),) if failing else (),
         related=[(there, registration.kernel.span) for _, registration in own.others[:1]],
-        tip=f"register a fallthrough as the fallback at {own.key}: fallbacks: {{{own.key}: fallthrough}}",
+        tip=f"register a fallthrough as the fallback at {own.key}: {words}",
         fix=(fallthrough_fallback(own.key),),
         severity=None if own.others else Severity.INFO,
     )
