@@ -71,7 +71,7 @@ class Problems:
 
     def source_of(self, file: str) -> None:
         """Make the lines of a source file known, that places in this file name."""
-        if self._lines is not None and file != self.source.file:
+        if self._lines is not None and (file != self.source.file or not self.source.text):
             read_files.keep_lines(file, 0, partial(self._lines, file))
 
     def _snippet(self, span: Span) -> str:
