@@ -100,6 +100,8 @@ def short_function(name: str) -> str:
     return ".".join(parts[start:])
 
 
+LONGEST_WHEN = 120
+"""Characters of conditions in a table; JSON has them whole."""
 _UNKNOWN = "(...) -> ..."
 
 
@@ -108,6 +110,11 @@ def schema_label(operator: str, schema: str | None) -> str:
     if schema is None:
         return f"{operator} (no schema: dangling)"
     return f"{schema} (the schema is not known)" if schema.endswith(_UNKNOWN) else schema
+
+
+def when_label(when: str | None) -> str:
+    """The conditions of a registration in a table; of long ones the beginning."""
+    return f"{when[:LONGEST_WHEN].rpartition(' ')[0]} …" if when and len(when) > LONGEST_WHEN else when or ""
 
 
 def place_cell(span: Span | None, origin: Origin = OWN) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,3 +77,23 @@ def test_fallbacks_of_files_and_of_keys() -> None:
     assert answer(file, "--view", "fallbacks", "--key", "SparseCPU")["fallbacks"] == []
     text = call("register", file, "--view", "fallbacks", "--key", "PrivateUse1").out
     assert text.startswith("1 backend fallback\n") and f"{file}:8:16" in text
+
+
+def test_kernels_of_the_base_are_listed_for_operators_that_are_named(tmp_path: Path) -> None:
+    """The one that the file overrides is listed always."""
+    file = tmp_path / "x.yaml"
+    kernels = "{PrivateUse1: mine, CPU: faster}"
+    file.write_text(f"dispatch: 1\noperators:\n  - {{name: 'aten::mm', dispatch: {kernels}}}\n", encoding="utf-8")
+    short = call("register", str(file), "--base", "torch-2.15").out
+    keys = [line.split()[0] for line in short.splitlines() if " active " in line or " overridden " in line]
+    assert keys == ["CPU", "CPU", "PrivateUse1"] and "kernels of torch-2.15 (--op lists them)" in short
+    assert "RegisterSparseCPU" in call("register", str(file), "--base", "torch-2.15", "--op", "aten::mm").out
+
+
+def test_long_conditions_are_cut_in_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    when = " and ".join(f"defined(CONDITION_{number})" for number in range(20))
+    operator = f'{{func: "a::b(Tensor x) -> Tensor", dispatch: {{CPU: k}}, when: "{when}"}}'
+    file.write_text(f"dispatch: 1\noperators:\n  - {operator}\n", encoding="utf-8")
+    out = call("register", str(file)).out
+    assert "defined(CONDITION_0) and defined(CONDITION_1)" in out and max(map(len, out.splitlines())) < 250

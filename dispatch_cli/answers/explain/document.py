@@ -44,6 +44,7 @@ from dispatch_cli.render.words import (
     runs_label,
     schema_label,
     undecided_lines,
+    when_label,
 )
 
 ROLE_TONES = {
@@ -177,7 +178,7 @@ REGISTRATIONS: list[Column[Concerned]] = [
     Column("Registered at", lambda row, _: row.key),
     Column("Kernel", kernel_label, Under("Registered at")),
     Column("What it does", lambda row, _: Run(f"{ROLES[row.role]} ({row.rule_number})", ROLE_TONES[row.role])),
-    Column("When", lambda row, _: row.when or "", Under("Registered at"), optional=True),
+    Column("When", lambda row, _: when_label(row.when), Under("Registered at"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
 ]
 

@@ -54,6 +54,7 @@ from dispatch_cli.render.words import (
     schema_label,
     short_kernel,
     undecided_lines,
+    when_label,
 )
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ COLUMNS: list[Column[Folded[TableRow]]] = [
     Column("Kernel", kernel_cell),
     Column("Rule", _rule),
     Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
-    Column("When", lambda run, _: run.answer.when or "", Under("Kernel"), optional=True),
+    Column("When", lambda run, _: when_label(run.answer.when), Under("Kernel"), optional=True),
     PLACES,
     Column("Before", lambda run, short: before_cell(run.answer, short), Under("Kernel"), optional=True),
 ]

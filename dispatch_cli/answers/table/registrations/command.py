@@ -48,8 +48,9 @@ def command(
     """Load declarations and show what they register.
 
     FILEs are applied one after the other. A registration that PyTorch refuses is an error; an overridden kernel is a
-    warning. --format raw prints what torch._C._dispatch_dump returns; with --key, the names that
-    torch._C._dispatch_print_registrations_for_dispatch_key prints, sorted.
+    warning. Kernels of a base that the files are over are counted; with --op they are listed. --format raw prints what
+    torch._C._dispatch_dump returns; with --key, the names that torch._C._dispatch_print_registrations_for_dispatch_key
+    prints, sorted.
     """
     fallbacks, in_order = view == "fallbacks", view == "order"
     _check_options(ops, key_globs, fallbacks, in_order, out)
@@ -75,7 +76,7 @@ def command(
         return
     from dispatch_cli.answers.table.registrations.report import registrations_report
 
-    show(registrations_report(state, names, higher_order), out)
+    show(registrations_report(state, names, higher_order), out, base=bool(ops) or not source.files)
 
 
 def _show_keys(state: State, ops: tuple[str, ...], key_globs: tuple[str, ...], full: bool, out: Output) -> None:

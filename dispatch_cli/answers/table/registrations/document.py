@@ -41,6 +41,7 @@ from dispatch_cli.render.words import (
     plural,
     schema_label,
     undecided_lines,
+    when_label,
 )
 
 _CAPTURED = (
@@ -48,17 +49,24 @@ _CAPTURED = (
 )
 
 
-def document(report: RegistrationsReport) -> Iterator[Block]:
-    """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
-    kernels = overridden = dangling = count = 0
+def document(report: RegistrationsReport, base: bool = True) -> Iterator[Block]:
+    """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts.
+
+    base: the kernels of embedded states are listed, too, and not only counted.
+    """
+    kernels = overridden = dangling = count = others = 0
+    states = ", ".join(report.over)
     origins: dict[tuple[Span | None, Origin], None] = {}
     for operator in report.operators:
-        yield from _operator(operator)
+        listed = operator if base else _without_base(operator)
+        more = _count(operator) - _count(listed)
+        yield from _operator(listed, f"{plural(more, 'kernel')} of {states}" if more else "")
         yield Gap()
         count += 1
-        kernels += len(operator.kernels)
-        overridden += sum(not row.active for row in operator.kernels)
+        kernels += len(listed.kernels)
+        overridden += sum(not row.active for row in listed.kernels)
         dangling += operator.schema is None
+        others += more
         origins |= dict.fromkeys(origins_of(operator, *operator.kernels))
     if report.fallbacks:
         yield Paragraph("Backend fallbacks, for all operators", kind=ParagraphKind.SECTION)
@@ -77,18 +85,36 @@ def document(report: RegistrationsReport) -> Iterator[Block]:
         parts.append(f"{overridden} overridden")
     if dangling:
         parts.append(f"{dangling} without a schema")
+    if others:
+        parts.append(f"{plural(others, 'kernel')} of {states} (--op lists them)")
     parts.append(f"{plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
     yield Paragraph(Run(", ".join(parts), Tone.DIM))
     yield from undecided_lines(report.undecided_kernels)
 
 
-def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
+def _count(operator: OperatorRegistrations) -> int:
+    return len(operator.kernels) + len(operator.python_kernels)
+
+
+def _without_base(operator: OperatorRegistrations) -> OperatorRegistrations:
+    """An operator without the kernels of embedded states, but for those at the keys of other kernels."""
+    own = {row.key for row in operator.kernels if row.origin.state is None}
+    return operator._replace(
+        kernels=tuple(row for row in operator.kernels if row.key in own),
+        python_kernels=tuple(row for row in operator.python_kernels if row.span is not None),
+    )
+
+
+def _operator(operator: OperatorRegistrations, others: str) -> Iterator[Block]:
+    """The kernels of an operator. others: words for those that are not listed."""
     yield Paragraph(schema_label(operator.operator, operator.schema), kind=ParagraphKind.TITLE)
     facts = [f"defined at {operator.span}"] if operator.span is not None else []
     if operator.alias_analysis:
         facts.append(f"alias analysis {operator.alias_analysis}")
     if operator.tags:
         facts.append(f"tags {', '.join(operator.tags)}")
+    if others:
+        facts.append(others)
     if facts:
         yield Paragraph(Run("; ".join(facts), Tone.DIM))
     if operator.kernels:
@@ -116,8 +142,7 @@ def _key(row: KernelRow, _: bool) -> Inline:
 
 def _kernel(row: KernelRow, short: bool) -> Inline:
     kernel = kernel_runs(row.kernel, "fallthrough" in row.flags, row.span, short)
-    signature = "" if row.signature is None or short else f" {row.signature}"
-    return *kernel, Run(signature + _fake_words(row), Tone.DIM)
+    return *kernel, Run(_fake_words(row), Tone.DIM)
 
 
 def _fake_words(row: KernelRow) -> str:
@@ -146,13 +171,13 @@ KERNELS: list[Column[KernelRow]] = [
     Column("Kernel", _kernel, Under("Key")),
     Column("State", _state, wraps=False),
     Column("Fills", _fills),
-    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
+    Column("When", lambda row, _: when_label(row.when), Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
 ]
 PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: row.kernel, Under("Python dispatcher key")),
-    Column("When", lambda row, _: row.when or "", Under("Python dispatcher key"), optional=True),
+    Column("When", lambda row, _: when_label(row.when), Under("Python dispatcher key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 
@@ -234,7 +259,7 @@ _ORDER_COLUMNS: list[Column[tuple[int, OrderedRegistration]]] = [
     Column("", lambda row, _: str(row[0]), right=True),
     Column("Key", _order_key),
     Column("Kernel", _order_kernel, Under("Key")),
-    Column("When", lambda row, _: row[1].when or "", Under("Key"), optional=True),
+    Column("When", lambda row, _: when_label(row[1].when), Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row[1].span), Narrow.BELOW, optional=True),
 ]
 
@@ -275,7 +300,7 @@ def kernel_columns(header: str, name: Callable[[Any], str], tone: Tone) -> list[
     return [
         Column(header, lambda row, _: name(row)),
         Column("Kernel", kernel, Under(header)),
-        Column("When", lambda row, _: row.when or "", Under(header), optional=True),
+        Column("When", lambda row, _: when_label(row.when), Under(header), optional=True),
         Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
     ]
 
