@@ -48,6 +48,7 @@ OVERLAY = "-mps"
 
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
+_NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
@@ -202,7 +203,9 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
-        "small_float": dtypes & {"half", "bfloat16"},
+        "small_float": dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes),
+        "float8": any(dtype.startswith("float8") for dtype in dtypes),
+        "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_the_cpu": details.get("device", "").upper() == "CPU",
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
@@ -236,7 +239,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         says=filled(MESSAGES[text.kind].says, own.names),
         facts=facts,
         user=advice(given, names) or (TELL_THE_AUTHOR,),
-        author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else report.author,
+        author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else advice(MESSAGES[text.kind].author, names),
         reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )

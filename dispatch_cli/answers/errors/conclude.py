@@ -50,10 +50,8 @@ RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
 """The Python package of a backend that is not part of PyTorch."""
-FUNCTIONAL = frozenset(
-    {"aten::add.Tensor", "aten::add.out", "aten::mul.Tensor", "aten::mul.out", "aten::cat", "aten::_cat"}
-)
-"""Operators that a module which is quantized has to call in another way."""
+FUNCTIONAL = frozenset({"add.Tensor", "add_.Tensor", "add.out", "mul.Tensor", "mul_.Tensor", "mul.out", "cat", "_cat"})
+"""Operators of PyTorch that a module which is quantized has to call in another way."""
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
@@ -383,8 +381,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         }
         if tensors:
             yield "only_for", _or(tuple(sorted(tensors)))
-    if functionality == QUANTIZED and case.operator in FUNCTIONAL:
-        yield "functional", case.operator.removeprefix("aten::").strip("_").partition(".")[0]
+    if functionality == QUANTIZED and case.operator.removeprefix("aten::") in FUNCTIONAL:
+        yield "functional", case.operator.removeprefix("aten::").partition(".")[0].strip("_")
     if backend in PACKAGES:
         yield "package", PACKAGES[backend]
     if case.key.startswith("Autocast"):

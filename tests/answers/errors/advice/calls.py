@@ -22,6 +22,13 @@ def argument_that_is_missing(advice):
     assert op(*((ONE, 1) if advice else (ONE,))).sum() == 8
 
 
+@tries("wrong-arguments", "Pass a number: `int(n)`", "or `n.item()` of a tensor")
+def text_in_place_of_a_number(advice):
+    op = add_number()
+    n = torch.tensor([1, 2]) if "item" in advice else "1"
+    assert op(ONE, n[0].item() if "item" in advice else int(n) if advice else n).sum() == 8
+
+
 @tries("wrong-arguments", "Call `.item()` on that tensor before")
 def tensor_in_place_of_a_number(advice):
     op = add_number()
@@ -101,6 +108,18 @@ def function_of_a_newer_release(advice):
 
 
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
+@tries("no-derivative", "Detach that argument before the call", "multiply the loss of `reduction='none'` by it")
+def weight_of_a_loss(advice):
+    weight, x = training(0.5, 0.5), training(0.5, 0.5)
+    loss = torch.nn.functional.binary_cross_entropy
+    if "none" in advice:
+        (loss(x, torch.ones(2), reduction="none") * weight).mean().backward()
+        assert weight.grad is not None
+    else:
+        loss(x, torch.ones(2), weight=weight.detach() if advice else weight).backward()
+    assert x.grad is not None
+
+
 untried("no-derivative", "A newer PyTorch, or a newer release of its package", "needs another build")
 untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)

@@ -11,7 +11,7 @@ from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("not-defined", "Import the package that defines it before the call", "import the extension module, first")
+@tries("not-defined", "If the package is not imported before the call: import it", "import the extension module, first")
 def operator_of_a_package(advice):
     if advice:
         operator_of_a_package.kept = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
@@ -60,7 +60,10 @@ def overload_of_another_name(advice):
 
 
 OTHER_BUILD = "needs another build of an extension"
-untried("not-defined", "Check that the package was built for the installed PyTorch", OTHER_BUILD)
+untried("not-defined", "Install a build of the package for the installed PyTorch", OTHER_BUILD)
+untried("not-defined", "If `import torch` itself fails", "needs a broken installation")
+untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
+untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "In a C++ program: link its library", "needs C++")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
