@@ -108,6 +108,8 @@ def function_of_a_newer_release(advice):
 
 
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")
+
+
 @tries("no-derivative", "Detach that argument before the call", "multiply the loss of `reduction='none'` by it")
 def weight_of_a_loss(advice):
     weight, x = training(0.5, 0.5), training(0.5, 0.5)

@@ -25,7 +25,7 @@ def double(x):
 
 @tries(
     "overridden",
-    "two libraries implement the operator. Import one",
+    "remove one of the two registrations",
     unchanged=("If a library is meant to replace a kernel of PyTorch, the warning is harmless",),
     until="2.13",
 )
