@@ -171,7 +171,8 @@ HOLES = {
     "target_argument": r"(?P<argument>target|index|indices)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # an argument that no derivative is for, in place of a function
-    "without_derivative": r"(?P<wrt>)(?P<unnamed>)(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
+    "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
+    r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
     "cudnn_backward": r"\b_?cudnn_(?P<operation>(?!grid)\w{1,60})_backward",
