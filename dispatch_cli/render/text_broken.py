@@ -193,9 +193,10 @@ def _place_width(place: str, room: int) -> int:
 
 
 def cut(line: TextLine, width: int) -> TextLine:
-    """A line that is at most so wide. Of a place the end stays, of a name both ends, of other texts the start.
+    """A line that is at most so wide.
 
-    Of a run of keys the first one stays, and the count; of names the first, and how many more there are.
+    Of a place the end stays, of a name both ends behind its namespace, of other texts the start. Of a run of keys the
+    first one stays, and the count; of names the first, and how many more there are.
     """
     if line_width(line) <= width:
         return line
@@ -208,6 +209,8 @@ def cut(line: TextLine, width: int) -> TextLine:
     characters, room = _characters(line), max(0, width - len(CUT))
     text = _plain(characters)
     is_place, is_name = line[-1].tone is Tone.PLACE, len(line) == 1 and " " not in text
+    if is_name and not is_place and (start := text.rfind("::") + 2) > 1 and room > 0:
+        return [line[0]._replace(text=CUT), *cut([line[0]._replace(text=text[start:])], room)]
     room_at_end = room if is_place else room // 2 if is_name else 0
     start = _fitting_start(text, room - room_at_end)
     end = len(text) - _fitting_start(text[::-1], room_at_end)

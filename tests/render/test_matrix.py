@@ -63,11 +63,11 @@ def test_every_width_has_every_cell_at_its_place(width: int | None, label: str) 
         assert "".join(signs).strip() == cell.marks[0].text
 
 
-def test_a_label_that_is_cut_keeps_the_number_of_the_others() -> None:
-    row = MatrixRow("_C_ascend::batch_matmul_transpose and 40 more", [MatrixCell((GOOD,))])
+def test_a_label_that_is_cut_keeps_its_own_name_and_the_number_of_the_others() -> None:
+    row = MatrixRow("_C_ascend::batch_matmul_transpose_and_add and 40 more", [MatrixCell((GOOD,))])
     *_, line = TextMatrix(Matrix([MatrixHead("vmap")], [row]), 40).lines
     label = "".join(run.text for run in line).partition(" more")[0]
-    assert label.startswith("_C_a") and label.endswith("nspose and 40") and "…" in label
+    assert label.startswith("…batch_m") and label.endswith("and_add and 40")
 
 
 def test_hostile_names_are_text_in_a_picture() -> None:

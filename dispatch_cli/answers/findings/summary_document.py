@@ -108,7 +108,7 @@ def _unread_files(report: FindingsReport, word: str) -> str:
 def _unread(report: FindingsReport) -> str:
     """Counts of registrations that are not decided, and of statements that are not understood."""
     undecided = plural(report.undecided, "registration")
-    statements = plural(report.not_understood, "statement")
+    statements = plural(report.not_understood, "statement that may register some", "statements that may register some")
     parts = [f"{undecided} {'is' if report.undecided == 1 else 'are'} undecided"] if report.undecided else []
     parts += [f"{statements} {'is' if report.not_understood == 1 else 'are'} not understood"] * bool(
         report.not_understood
