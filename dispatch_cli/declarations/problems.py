@@ -52,6 +52,7 @@ class Problems:
         at: Node | Place | Span,
         hint: str | Callable[[], str | None] | None = None,
         related: tuple[Related, ...] = (),
+        operator: str | None = None,
     ) -> None:
         """Note a problem. A hint that is costly to find is given as a function, and found only when it is shown."""
         span = self.span(at)
@@ -62,7 +63,7 @@ class Problems:
             self._more += 1
             return
         self._found[identity] = Problem(
-            code, message, span, self._snippet(span) or None, hint() if callable(hint) else hint, related
+            code, message, span, self._snippet(span) or None, hint() if callable(hint) else hint, related, operator
         )
 
     def span(self, at: Node | Place | Span) -> Span:

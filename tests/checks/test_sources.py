@@ -430,3 +430,12 @@ def test_a_tip_is_in_the_language_of_the_source(file: str, words: str, state_of:
     text = HEAD + DEFINITION + block("PrivateUse1", "kernel", file, 2)
     (finding,) = findings(state_of(text), select="no-autocast-fallback")
     assert finding.tip is not None and words in finding.tip
+
+
+def test_a_refused_definition_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernels dangle for that reason."""
+    monkeypatch.chdir(tmp_path)
+    source = 'TORCH_LIBRARY(my, m) { m.def("g(Tensor x) -> Tensr"); m.impl("g", torch::kCPU, &g); }\n'
+    (tmp_path / "a.cpp").write_text(source, encoding="utf-8")
+    answer = json.loads(call("check-invariants", "a.cpp", "--config", "none", "--format", "json").out)
+    assert [(item["check"], item["operator"]) for item in answer["findings"]] == [("refused-registration", "my::g")]

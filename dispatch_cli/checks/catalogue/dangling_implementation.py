@@ -66,6 +66,8 @@ COUNTERPART_CUTOFF = 0.7
 """As `CUTOFF`, of an operator of the same library that lacks kernels where the one that is not defined has some."""
 _ASKS_PYTORCH = re.compile(r"torch\.library\._(?:defs|impls)\b|torch\._C\._dispatch_|hasattr\(torch\.ops\b")
 """Call in a condition that tests if something is registered already."""
+REFUSED_SCHEMA = "bad-schema"
+"""The code of a definition that PyTorch refuses, which is a finding of its own."""
 NOTHING_DEFINES = "but nothing defines it"
 TIP = "define the operator, correct its name, or load the declarations that define it as well"
 OTHER_BUILD = "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"
@@ -76,7 +78,9 @@ WITHOUT_BASE = "load PyTorch's operators as well (--base NAME), or correct the o
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator without a schema."""
-    dangling = [name for name in view.operators if view.schema_text(name) is None and not _is_there_anyway(view, name)]
+    refused = {item.operator for item in view.state.refused if item.code == REFUSED_SCHEMA}
+    without = (name for name in view.operators if view.schema_text(name) is None and str(name) not in refused)
+    dangling = [name for name in without if not _is_there_anyway(view, name)]
     if not dangling:
         return
     defined = Defined(view)

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.finding_parts import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.universe import META, backend_keys
 
 SYM_INT = "SymInt"
@@ -71,7 +71,7 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
         symbolic = [slot for slot in filled if slot not in real]
         if symbolic:
             yield CHECK.finding(
-                f"{name}: the kernel {kernel.debug} at {key} takes int for {', '.join(sizes)}, which the schema "
+                f"{name}: the kernel {kernel.debug} at {key} takes int for {some_of(sizes)}, which the schema "
                 f"declares as {SYM_INT}: tracing through {keys_text(symbolic)} specialises on the value",
                 name,
                 key,

@@ -3,6 +3,7 @@ read, with their errors placed inside the text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -193,6 +194,8 @@ class FileContext:
 
 
 _AS_IT_IS = nullcontext()
+_QUALIFIED = re.compile(r"\w+::\w+(?:\.\w+)?")
+"""Name of an operator before what is wrong with its schema."""
 
 
 def read_schema(context: FileContext, node: Node | None) -> FunctionSchema | None:
@@ -231,5 +234,7 @@ def _read(problems: Problems, node: Scalar, parse: Callable[[str], _Read], code:
     try:
         return parse(node.text)
     except SchemaError as error:
-        problems.add(code, error.message, problems.inside(node, error.offset), error.hint)
+        name = node.text.partition("(")[0].strip()
+        operator = name if _QUALIFIED.fullmatch(name) else None
+        problems.add(code, error.message, problems.inside(node, error.offset), error.hint, operator=operator)
         return None
