@@ -36,7 +36,6 @@ _PACKAGE_FILES = ("build.toml", "setup.py", "pyproject.toml")
 _KERNEL_BUILDER_NAME = re.compile(
     r"""^\[general\][^\n]*\n(?:(?!\[)[^\n]*\n)*?name[ \t]*=[ \t]*["']([^"'\n]+)["']""", re.M
 )
-_EXTENSION = re.compile(r"""\b\w*Extension\(\s*(?:name\s*=\s*)?["']([\w.]+)["']""")
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 PYTORCH_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
@@ -59,17 +58,17 @@ class ExtensionNames:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._names: dict[str, str] = {}
-        self._texts: dict[str, Mapping[str, str]] = {}
+        self._packages: dict[str, tuple[bool, str | None]] = {}
 
     def of_cpp_file(self, file: str) -> str:
         """The namespace in which a C++ file registers.
 
-        Its package's name for kernel-builder; else the namespace by which Python calls the operators of the file, the
-        extension of setup.py if there is one, or the folder of the package.
+        Its package's name for kernel-builder; else the namespace by which Python calls the operators of the file, or
+        the folder of the package.
         """
         if file not in self._names:
-            package, text = self._package(file)
-            name = _kernel_builder_name(text) or self._used_namespace(file, package) or _only_extension(text)
+            package, own_name = self._package(file)
+            name = own_name or self._used_namespace(file, package)
             chosen = name or os.path.basename(paths.inside(package)) or "extension"  # noqa: PTH119
             self._names[file] = _identifier(chosen)
             self._sources.stand_ins.setdefault(self._names[file], name is None)
@@ -78,7 +77,7 @@ class ExtensionNames:
     def of_generated_module(self, file: str) -> str | None:
         """The namespace in the module ``_ops`` that kernel-builder makes for the package of a Python file; None for
         other packages."""
-        name = _kernel_builder_name(self._package(file)[1])
+        _, name = self._package(file)
         if name is None:
             return None
         defined = dict(self._sources.settings(file).defines).get(EXTENSION_NAME)
@@ -86,19 +85,19 @@ class ExtensionNames:
             self._sources.stand_ins[_identifier(name)] = False
         return _identifier(name) if defined is None else defined
 
-    def _package(self, file: str) -> tuple[str, Mapping[str, str]]:
-        """The nearest folder above a file that is a package, with the texts of the files that say so; without any,
-        the folder that all files of the run are in."""
+    def _package(self, file: str) -> tuple[str, str | None]:
+        """The nearest folder above a file that is a package, and its name for kernel-builder; without any, the folder
+        that all files of the run are in."""
         for folder in paths.above(paths.folder_of(file)):
-            if folder not in self._texts:
-                files = {name: paths.join(folder, name) for name in _PACKAGE_FILES}
-                there = {
-                    name: self._text(file, project_folder(file)) for name, file in files.items() if paths.is_file(file)
-                }
-                self._texts[folder] = there
-            if self._texts[folder]:
-                return folder, self._texts[folder]
-        return self._top, {}
+            if folder not in self._packages:
+                toml = paths.join(folder, "build.toml")
+                build = _KERNEL_BUILDER_NAME.search(self._text(toml, project_folder(toml)))
+                is_package = any(paths.is_file(paths.join(folder, name)) for name in _PACKAGE_FILES)
+                self._packages[folder] = is_package, build and build[1]
+            is_package, name = self._packages[folder]
+            if is_package:
+                return folder, name
+        return self._top, None
 
     def _text(self, file: str, within: str | None = None) -> str:
         """The text of a file; nothing where it cannot be read, or leads out of a folder."""
@@ -161,17 +160,6 @@ def without_guesses(
         return item._replace(operator=Unknown(f"{EXTENSION_NAME}::{name}")) if is_guess else item
 
     return [part._replace(items=tuple(map(decided, part.items))) for part in those]
-
-
-def _kernel_builder_name(texts: Mapping[str, str]) -> str | None:
-    match = _KERNEL_BUILDER_NAME.search(texts.get("build.toml", ""))
-    return match[1] if match else None
-
-
-def _only_extension(texts: Mapping[str, str]) -> str | None:
-    """The last part of the name of the extension that setup.py builds; None where it is not one."""
-    names = {name.rpartition(".")[2] for name in _EXTENSION.findall(texts.get("setup.py", ""))}
-    return names.pop() if len(names) == 1 else None
 
 
 def _identifier(name: str) -> str:

@@ -163,5 +163,5 @@ def test_a_kernel_in_a_namespace_that_is_a_guess(project: Path) -> None:
     document = run(["."]).document
     assert document["undecided"][0]["unknown"] == {"name": "TORCH_EXTENSION_NAME::g"}
     assert [operator for library in document["libraries"] for operator in library.get("impl", ())] == ["the_project::f"]
-    (project / "setup.py").write_text('CppExtension("p._C", sources)\n')
+    (project / "build.toml").write_text('[general]\nname = "the_project"\n')
     assert "undecided" not in run(["."]).document

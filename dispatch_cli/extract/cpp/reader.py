@@ -63,8 +63,6 @@ class UnitReader:
             self._block(token, _KINDS[block[1]])
         elif text in ("Library", "StableLibrary"):
             self._function(*_function_head(token))
-        elif text == "template":
-            self._function_template(token)
         elif text in self._unit.project.block_macros or _LIBRARY_MACRO.fullmatch(text):
             self._unknown_macro(token)
 
@@ -160,13 +158,6 @@ class UnitReader:
         registrar = Registrar(block, self.findings, no_value, self._signatures.infer, self._unit.table)
         kernels = [kernel_of(function, no_value)] if function else []
         return registrar.define(schema, kernels, tokens[0].at, when, "default")
-
-    def _function_template(self, name: CppToken) -> None:
-        """A function template whose parameter may be a library."""
-        while (following := self._unit.next()) is not None and following.text != "(":
-            name = following
-        if following is not None:
-            self._function(name.text, [following])
 
     def _function(self, name: str, start: list[CppToken]) -> None:
         """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on, if it is one."""

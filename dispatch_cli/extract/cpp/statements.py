@@ -9,7 +9,6 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import (
     FIND_SCHEMA,
     Decision,
     When,
-    combined,
     decide,
     joined,
     narrowed,
@@ -20,15 +19,12 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     partners,
     spelled,
-    split,
     weight,
     whole_call,
 )
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
-from dispatch_cli.extract.cpp.values import elements_of
 from dispatch_cli.extract.work import OverWork, WorkBudget
-from dispatch_cli.model.conditions.condition import And
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
 
@@ -151,88 +147,57 @@ class BodyReader:
         self._name, self._block, self._block_when, self._findings = name, block, block.when, findings
         self._unit, self._functions = unit, functions
         self._values: dict[str, Sequence[CppToken]] = {}
+        self._may_have_left = False
         self._registrar = Registrar(block, findings, self._local, infer, unit.table)
 
-    def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> bool:
-        """Read statements one by one. Returns true if the code after them is never reached.
-
-        when: what holds beside the conditions of *tokens*.
-        """
+    def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> None:
+        """Read statements one by one. when: what holds beside the conditions of *tokens*."""
         pairs = partners(tokens)
         self._unit.work.spend(len(tokens) + 1)
         if pairs is None:
-            self._refuse(tokens, "its brackets do not match", when)
-            return False
+            return self._refuse(tokens, "its brackets do not match", when)
         if depth > MAX_DEPTH:
-            self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
-            return False
+            return self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
         for statement in statements(tokens, pairs):
             self._unit.work.spend(1 + CONDITION * (len(when) + len(statement[0].when)))
             try:
-                left = self._statement(statement, when, depth)
+                self._statement(statement, when, depth)
             except OverWork as error:
                 error.at = error.at or statement[0].at
                 raise
-            if left is None:
-                return True
-            when = left
-        return False
+        return None
 
-    def _statement(self, tokens: list[CppToken], when: When, depth: int) -> When | None:
-        """Read one statement. Returns the conditions behind it, None if nothing there is reached."""
+    def _statement(self, tokens: list[CppToken], when: When, depth: int) -> None:
         token = tokens[0]
-        plain = tokens[:-1] if tokens[-1].text == ";" else tokens
-        if token.text == "{" and token.kind == "mark":
-            return None if self.read(tokens[1:-1], when, depth + 1) else when
-        if token.text in _HEADED:
-            return self._headed(tokens, when, depth)
         if token.text == "return":
-            self._simple(plain[1:], when, depth)
-            own = [condition for condition in token.when if condition not in self._block_when and condition not in when]
-            return narrowed(when, opposite(combined(own, And)))
-        self._simple(plain, when, depth)
-        return when
+            self._may_have_left = True
+        elif token.text == "{" and token.kind == "mark":
+            self.read(tokens[1:-1], when, depth + 1)
+        elif token.text in _HEADED:
+            self._headed(tokens, when, depth)
+        elif token.text != ";":
+            self._simple(tokens[:-1] if tokens[-1].text == ";" else tokens, when, depth)
 
-    def _headed(self, tokens: list[CppToken], when: When, depth: int) -> When | None:
+    def _headed(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """A condition or a loop."""
         kind = tokens[0].text
         pairs = partners(tokens) or {}
         if not all(is_under(part, tokens[0].when) for part in tokens):
             self._refuse(tokens, PARTLY, when)
         elif kind == "if" and 1 in pairs:
-            return self._if(tokens, pairs, when, depth)
-        elif self._mentions(tokens) and not (kind == "for" and 1 in pairs and self._for(tokens, pairs[1], when, depth)):
+            decision = decide(tokens[2 : pairs[1]], self._local)
+            behind = whole(tokens, pairs[1] + 1, pairs)
+            self._branch(tokens[pairs[1] + 1 : behind], when, decision, depth)
+            self._branch(tokens[behind + 1 :], when, opposite(decision), depth)
+        elif self._mentions(tokens):
             self._refuse(tokens, f"the registrations in this '{kind}' are not followed", when)
-        return when
 
-    def _if(self, tokens: list[CppToken], pairs: Mapping[int, int], when: When, depth: int) -> When | None:
-        decision = decide(tokens[2 : pairs[1]], self._local)
-        first = pairs[1] + 1
-        behind = whole(tokens, first, pairs)
-        yes = self._branch(tokens[first:behind], when, decision, depth)
-        no = behind < len(tokens) and self._branch(tokens[behind + 1 :], when, opposite(decision), depth)
-        if yes == no:
-            return None if yes else when
-        return narrowed(when, opposite(decision) if yes else decision)
-
-    def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> bool:
+    def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> None:
         inner = narrowed(when, decision)
         if inner is None:
             self._findings.account(tokens)
-            return False
-        return self.read(tokens, inner, depth + 1)
-
-    def _for(self, tokens: list[CppToken], closing: int, when: When, depth: int) -> bool:
-        """A loop over a list that is written down. Returns false for another one. closing: the ``)`` of its head."""
-        parts = split(tokens[2:closing], ":")
-        variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
-        elements = elements_of(parts[1], self._local) if variable is not None else None
-        if elements is None or variable is None:
-            return False
-        for element in elements:
-            statement = substitute(tokens[closing + 1 :], {variable.text: element}, self._unit.work)
-            self.read(statement, when, depth + 1)
-        return True
+        else:
+            self.read(tokens, inner, depth + 1)
 
     def _refuse(self, tokens: list[CppToken], why: str, when: When, bound: bool = False) -> None:
         """Keep a statement that is not understood. It may define an operator, unless it calls only ``impl``."""
@@ -258,13 +223,13 @@ class BodyReader:
 
     def _simple(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """Read one statement that has no braces of its own, without its ``;``."""
-        if not tokens:
-            return
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
         elif any(token.text == "class_" for token in tokens) or _is_cast_to_void(tokens, self._name):  # no operator
             self._findings.account(tokens)
+        elif self._may_have_left:
+            self._refuse(tokens, "a 'return' before it may leave the block", when)
         elif not is_whole:
             self._refuse(tokens, PARTLY, when)
         elif tokens[0].text == self._name and len(tokens) > 1 and tokens[1].text in (".", "->"):
@@ -299,11 +264,12 @@ class BodyReader:
             self._functions.asked = True
             if self._functions.complete:
                 kind = "macro" if name.isupper() else "function"
-                self._refuse(tokens, f"the {kind} {name} is not found in the sources", when)
+                self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
             return True
         if len(arguments) != len(function.parameters):
             return False
         values = dict(zip(function.parameters, arguments, strict=True))
         body = substitute(list(function.body), values, self._unit.work)
         self.read(body, joined(tokens[0].when, when), depth + 1)
+        self._may_have_left = False
         return True

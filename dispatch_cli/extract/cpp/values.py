@@ -10,6 +10,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     Lookup,
     inside,
+    nesting,
     spelled,
     split,
     string_value,
@@ -124,27 +125,14 @@ def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str | None, s
     return text_of(tokens, lookup), None
 
 
-def elements_of(tokens: Sequence[CppToken], lookup: Lookup) -> list[list[CppToken]] | None:
-    """The elements of a list that is written down; None for something else."""
-    tokens = resolved(tokens, lookup)
-    for index, token in enumerate(tokens):
-        if token.text == "{":
-            body, end = inside(tokens, index)
-            if end != len(tokens):
-                return None
-            parts = split(body)
-            return parts[:-1] if parts and not parts[-1] else parts
-        if token.kind not in ("name", "number") and token.text not in ("::", "<", ">", "*", ",", "&", ">>"):
-            return None
-    return None
-
-
 def tags_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str, ...] | None:
     """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
-    elements = elements_of(tokens, lookup)
-    if elements is None:
+    tokens = resolved(tokens, lookup)
+    opening = next((index for index, token in enumerate(tokens) if token.text == "{"), len(tokens))
+    body, end = inside(tokens, opening)
+    if opening == end or end != len(tokens) or any(nesting(token) for token in tokens[:opening]):
         return None
-    values = [resolved(element, lookup) for element in elements if element]
+    values = [resolved(element, lookup) for element in split(body) if element]
     return tuple(value[-1].text if any(token.text == "Tag" for token in value) else "" for value in values)
 
 

@@ -24,9 +24,7 @@ MAX_SEARCHED = 50
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
-_TEMPLATE = r"template\s*<\s*(?:typename|class)\s+(?P<type>\w+)\s*>[^;{}()]{1,200}\(\s*(?P=type)\s*&\s*\w+\s*\)\s*\{"
-"""A function template with one parameter, of the template's type: it may take a library, and register with it."""
-_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&|{_TEMPLATE}"
+_BEGINS = rf"{_BLOCK}|RegisterOperators\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
