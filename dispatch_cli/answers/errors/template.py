@@ -121,7 +121,7 @@ HOLES = {
     "other_operand": rf"(?:{_ON_DEVICE})?(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
     "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
-    "excluded": r"(?P<excluded>\d{1,9})",
+    "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
@@ -173,6 +173,13 @@ HOLES = {
     # an argument that no derivative is for, in place of a function
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
     r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
+    "wrong_key": r"(?P<wrong_key>\w{1,60})",
+    "script_key": r"(?:DispatchKey\.)?(?P<script_key>\w{1,60})",
+    "library_method": r"(?P<library_method>impl|def|fallback)",
+    "overloads_of": r"\((?:[^\n]{0,300}overloaded(?P<overloaded>))?",
+    # what torch.library.custom_op returns, and attributes that operators of torch.ops have
+    "custom_op_object": r"(?P<of_object>)(?P<module>CustomOpDef)",
+    "operator_name": r"(?P<name>(?:default|overloads|op|name|namespace)\b(?P<overload_asked>)|\w{1,60})",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
     "cudnn_backward": r"\b_?cudnn_(?P<operation>(?!grid)\w{1,60})_backward",

@@ -108,6 +108,8 @@ untried("no-dtype", "Convert them before they are moved", "needs a Mac")
 untried("no-library-file", "install the Visual C++ Redistributable", "needs Windows")
 untried("no-library-file", "Some packages exist with and without", "needs another package")
 untried("no-library-file", "Import torch before an extension", "needs Windows")
+untried("no-library-file", "Take a build of the extension for this PyTorch, Python and CUDA", "needs Windows")
+untried("no-library-file", "Install or build the extension for the installed PyTorch", OTHER_BUILD)
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)
 untried("no-library-file", "The installed PyTorch is built without CUDA", OTHER_BUILD)
 untried(

@@ -15,7 +15,7 @@ def address_of_a_sparse_tensor(advice):
     assert (x.to_dense() if advice else x).data_ptr()
 
 
-@tries("no-dtype", "to a dtype that it takes, such as `x.float()`")
+@tries("no-dtype", "Convert the tensors before the call to a dtype that it takes")
 def mean_of_integers(advice):
     x = torch.tensor([1, 2])
     assert (x.float() if advice else x).mean() == 1.5

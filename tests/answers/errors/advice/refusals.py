@@ -1,12 +1,17 @@
 """Texts about tensors that a function refuses for their dtype, layout or device, and about machines and builds."""
 
-import torch
+import subprocess
+from pathlib import Path
 
+import torch
+from torch._functorch.aot_autograd import aot_function
+
+from tests.answers.errors.advice.builds import LIBRARIES, in_new_folder
 from tests.answers.errors.advice.trial import tries, untried
 
 GPU = "needs a GPU"
 INTEL_GPU = "needs a GPU of Intel"
-COMPILER = "needs nvcc"
+SCRIPT_CLASS = "needs a class of TorchScript in C++"
 
 
 @tries("no-dtype", "`torch.finfo(x.dtype).min`, in place of -1e9")
@@ -90,7 +95,7 @@ def kernel_of_dense_tensors(advice):
     assert scale_kernel(x.to_dense() if advice else x, x.dtype).sum() == 4
 
 
-@tries("refused", "Convert the tensors before the call, such as `x.float()`")
+@tries("refused", "Convert the tensors before the call")
 def kernel_that_has_no_half(advice):
     x = torch.ones(2).half()
     if not advice:
@@ -104,3 +109,78 @@ untried("refused", "Call it on the CPU, where it mostly has code", GPU)
 untried("refused", "{kernel_here} has the kernel", "needs a newer PyTorch")
 untried("refused", "Use a newer release of what refuses it", "needs a newer PyTorch")
 untried("refused", "decompose the operator before", "needs a converter")
+untried("no-stub", "Or convert the tensors: `x.float()`", "needs a Mac")
+untried("no-dtype", "Dequantize it before the call", "needs an older PyTorch")
+
+
+@tries("no-dtype", "It takes other numbers than float32")
+def bits_of_floats(advice):
+    x = torch.ones(2)
+    assert (x.long() if advice else x).bitwise_and(x.long()).sum() == 2
+
+
+@tries("bad-registration", "Name a dispatch key, as `dispatch-cli keys` lists them")
+def key_of_no_backend(advice):
+    torch.library.Library("aten", "IMPL", "CUDA" if advice else "GPU")
+
+
+@tries("no-api", "Call the object itself, `my_op(x)`")
+def attribute_of_an_operator(advice):
+    @torch.library.custom_op("refusals::same", mutates_args=())
+    def same(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    x = torch.ones(2)
+    assert (same(x) if advice else same.default(x)).sum() == 2
+
+
+@tries("fake-mixed", "Return such a tensor from the traced function")
+def functional_tensor_after_its_trace(advice):
+    kept = []
+
+    def double(x):
+        y = 2 * x
+        kept.append(y)
+        return y
+
+    y = aot_function(double, lambda graph, inputs: graph)(torch.ones(2))
+    assert ((y if advice else kept[-1]) + 1).sum() == 6
+
+
+@tries("symbolic-sizes", "Else take the fix that the text suggests")
+def size_that_the_code_fixes(advice):
+    class Fixed(torch.nn.Module):
+        def forward(self, x):
+            return x + torch.ones(4)
+
+    shapes = None if advice else {"x": {0: torch.export.Dim("n", min=2)}}
+    torch.export.export(Fixed(), (torch.ones(4),), dynamic_shapes=shapes)
+
+
+@tries("bad-registration", "The function has overloads: choose one", needs="g++")
+def function_with_overloads(advice):
+    in_new_folder()
+    cast = "static_cast<at::Tensor (*)(const at::Tensor&)>(&f)" if advice else "f"
+    source = f"""#include <torch/library.h>
+at::Tensor f(const at::Tensor& x) {{ return x; }}
+at::Tensor f(const at::Tensor& x, int64_t) {{ return x; }}
+TORCH_LIBRARY_IMPL(mine, CPU, m) {{ m.impl("f", {cast}); }}"""
+    Path("mine.cpp").write_text(source, encoding="utf-8")
+    folder = LIBRARIES.parent / "include"
+    command = [
+        "g++",
+        "-fsyntax-only",
+        "-w",
+        "-std=c++20",
+        f"-I{folder}",
+        f"-I{folder}/torch/csrc/api/include",
+        "mine.cpp",
+    ]
+    checked = subprocess.run(command, check=False, capture_output=True, text=True)
+    if checked.returncode:
+        raise RuntimeError(checked.stderr)
+
+
+untried("bad-registration", "`def` and `impl` take a text and then a kernel", "needs C++")
+untried("no-subclass", "Leave autocast out round the call", SCRIPT_CLASS)
+untried("no-subclass", "Register a kernel in Python at that key", SCRIPT_CLASS)
