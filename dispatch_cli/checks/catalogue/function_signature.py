@@ -57,7 +57,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.functions import mismatches
 
 TIP = "take the arguments of the schema; PyTorch takes the function as it is, and fails when it calls it"
-OF_DEFAULTS = "give the parameters the defaults of the schema"
+OF_DEFAULTS = "give it the parameters of the schema, with their defaults"
 OF_RESULTS = "return a value for each result of the schema; in a backward, a gradient, or None, for each argument"
 
 

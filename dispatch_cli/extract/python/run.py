@@ -68,14 +68,15 @@ class Reading:
     """State of a module, or of a function that nothing calls, that is being read.
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
-    the outermost first; active: the functions that are. assumed: the function that is looked at although nothing that
+    the outermost first, and whether another call of the function may register something else; active: the functions
+    that are. assumed: the function that is looked at although nothing that
     is read calls it. uncertain: why it is not known what is registered. trying: ``try`` statements that are being read;
     refusals_allowed: those of them that catch the error by which PyTorch refuses a registration. depth: of statements
     and expressions. value_left: units of work of a function that is followed only for its value; values_left: of all.
     """
 
     when: list[Condition] = field(default_factory=list)
-    calls: list[tuple[str, ast.AST]] = field(default_factory=list)
+    calls: list[tuple[str, ast.AST, bool]] = field(default_factory=list)
     active: list[int] = field(default_factory=list)
     assumed: FunctionValue | None = None
     uncertain: str | None = None
@@ -256,8 +257,8 @@ class PythonRun:
         return Span(file, line, column + 1)
 
     def place(self, file: str, node: ast.AST) -> tuple[str, ast.AST]:
-        """Place to show for something: the outermost call that leads to it."""
-        return self.now.calls[0] if self.now.calls else (file, node)
+        """Place to show for something: the outermost call that leads to it, and alone decides what it is."""
+        return next(((file, node) for file, node, decides in self.now.calls if decides), (file, node))
 
     def at(self, file: str, node: ast.AST) -> Span:
         """The place of a registration, and mark its lines as read."""

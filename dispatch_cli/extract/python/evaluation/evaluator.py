@@ -653,7 +653,10 @@ class Evaluator:
         key = () if results is None else (*call.given, *sorted(call.keywords.items()))
         if results and key in results and all(condition in self.run.now.when for condition in results[key][0]):
             return results[key][1]
-        self.run.now.calls.append((call.file, call.node))
+        decides = isinstance(function.binds, InstanceValue) or not (
+            function.scope.parent is None or function.scope.is_class
+        )
+        self.run.now.calls.append((call.file, call.node, bool(call.given or call.keywords or decides)))
         try:
             result = self.run_function(function, call)
         finally:
