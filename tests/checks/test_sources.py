@@ -394,7 +394,7 @@ def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) ->
     assert [finding["tip"].partition(";")[0] for finding in findings] == [
         "take the arguments of the schema",
         "return a value for each result of the schema",
-        "give the parameters the defaults of the schema",
+        "give it the parameters of the schema, with their defaults",
     ]
     assert "PyTorch leaves out where they equal the schema's defaults" in findings[2]["message"]
 
