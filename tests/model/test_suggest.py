@@ -24,6 +24,8 @@ KEYS = tuple(UNIVERSE.ids)
         ("AutogradGPU", "AutogradCUDA"),
         ("PrivteUse1", "PrivateUse1"),
         ("BackendSelct", "BackendSelect"),
+        ("Math", "CompositeImplicitAutograd"),
+        ("DefaultBackend", "CompositeExplicitAutograd"),
     ],
 )
 def test_a_misspelt_key(word: str, key: str) -> None:
