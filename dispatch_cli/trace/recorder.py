@@ -34,6 +34,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import ctypes
+import gc
 import importlib.util
 import io
 import json
@@ -93,19 +94,13 @@ def go_through_dispatcher(torch: Any) -> None:
     """Have operators of ``torch.library.custom_op`` called by the dispatcher; PyTorch 2.15 has a shorter way in Python,
     which gives no events. The import of PyTorch makes operators, too.
     """
-    module: Any = getattr(torch, "_ops", None)
-    if not hasattr(getattr(module, "OpOverload", None), "_can_enable_pyobj_dispatch"):
+    kind: Any = getattr(getattr(torch, "_ops", None), "OpOverload", None)
+    if not hasattr(kind, "_can_enable_pyobj_dispatch"):
         return
-    module.OpOverload._can_enable_pyobj_dispatch = lambda _: False
-    for namespace in instances(torch.ops, module._OpNamespace):
-        for packet in instances(namespace, module.OpOverloadPacket):
-            for overload in instances(packet, module.OpOverload):
-                overload._enable_pyobj_dispatch(False)
-
-
-def instances(owner: Any, kind: Any) -> list[Any]:
-    """The attributes of that kind which are there already; none is looked up, which would make operators."""
-    return [value for value in list(vars(owner).values()) if isinstance(value, kind)]
+    kind._can_enable_pyobj_dispatch = lambda _: False
+    for overload in gc.get_objects():
+        if type(overload) is kind:
+            overload._enable_pyobj_dispatch(False)
 
 
 class RecordedProcess:
@@ -126,8 +121,7 @@ class RecordedProcess:
         library = self.library = ctypes.PyDLL(options["library"])
         word, text = ctypes.c_int64, ctypes.c_char_p
         library.recorder_start.argtypes = [text, word, word, text, text, ctypes.c_bool, word]
-        library.recorder_start.restype, library.recorder_stop.restype = text, None
-        library.recorder_write.argtypes, library.recorder_write.restype = [text], None
+        library.recorder_start.restype, library.recorder_stop.restype = text, word
         library.recorder_changes.restype = text
         if options["kernels"]:
             library.kernel_log_install()
@@ -150,30 +144,31 @@ class RecordedProcess:
             file.write(line_of(head)[1:-2] + b"\n" + b"".join(lines))
             return file.tell()
 
-    def note(self, reason: str, text: str) -> None:
-        """Write what is not recorded, and why."""
-        self.library.recorder_write(line_of("x", {"reason": reason, "text": text}))
-
     def after_fork(self) -> None:
-        """Note that the program has forked itself."""
-        if not self.forked:
-            self.forked = True
-            self.note("fork", "forked child processes are not recorded")
+        """The program has forked itself."""
+        self.forked = True
 
     def finish(self) -> None:
-        """The program has ended."""
+        """The program has ended: add to the recording how, what it does not have, and what is registered."""
         if os.getpid() != self.pid:
             return
-        self.forked = True  # what is forked now is the recorder's
-        if self.options["state"]:
-            try:
-                lines = captured(self)
-            except (Exception, KeyboardInterrupt):
-                lines = b""  # the state of the same version stands for it
-            self.library.recorder_write(lines)
+        dropped, seconds = self.library.recorder_stop(), (time.perf_counter_ns() - self.started) / 1e9
+        if dropped < 0:
+            return  # the file is not there any more
+        lines = [line_of("end", {"dropped": dropped, "seconds": seconds})]
+        if self.forked:
+            lines.append(line_of("x", {"reason": "fork", "text": "forked child processes are not recorded"}))
         if any(name.startswith(COMPILED) for name in list(sys.modules)):
-            self.note("inductor", "what Inductor compiled is not recorded: it makes no calls")
-        self.library.recorder_stop()
+            text = "what Inductor compiled is not recorded: it makes no calls"
+            lines.append(line_of("x", {"reason": "inductor", "text": text}))
+        try:
+            with open(self.options["save"], "ab") as file:
+                file.writelines(lines)
+                file.flush()
+                if self.options["state"]:
+                    file.write(captured(self))
+        except (Exception, KeyboardInterrupt):
+            pass  # the state of the same version stands for that of the program
 
 
 def captured(process: RecordedProcess) -> bytes:

@@ -86,7 +86,7 @@ def test_the_state_of_the_registry_is_captured_at_the_end(tmp_path: Path) -> Non
     """With what the program has registered; nothing of the capture is seen: it is no child of the program."""
     done, recording = captured(tmp_path, WAITING)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tensor([2.])\nno children\n", "")
-    assert [line[0] for line in read(tmp_path / "recording")[-2:]] == ["state", "end"]
+    assert [line[0] for line in read(tmp_path / "recording")[-2:]] == ["end", "state"]
     assert recording.end is not None
     assert recording.state is not None
     assert {"mine::twice", "aten::add.Tensor"} <= {operator["name"] for operator in recording.state["operators"]}

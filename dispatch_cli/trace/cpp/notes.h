@@ -138,6 +138,7 @@ PyObject* object_of(const Slot& slot) {
 // What an argument can be. tensor: one that may be left out.
 struct Argument {
   bool tensor, layout, dtype;
+  bool operator==(const Argument&) const = default;
 };
 
 inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {

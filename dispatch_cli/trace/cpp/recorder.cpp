@@ -34,15 +34,13 @@
 
 namespace dispatch_cli {
 
-// The recording: lines of a file, in which calls have a bound; what is written at the end may be behind it. It is
-// mapped into memory: a line is there as soon as it is copied, whatever becomes of the process, and it does not matter
-// that the program closes files. Space is reserved piece by piece before it is used: a full disk is noticed then. Zeros
-// stand behind the last line until the end.
+// The recording: lines of a file, up to a bound. It is mapped into memory: a line is there as soon as it is copied,
+// whatever becomes of the process, and it does not matter that the program closes files. Space is reserved piece by
+// piece before it is used: a full disk is noticed then. Zeros stand behind the last line until the end.
 class Output {
  public:
   static constexpr size_t PIECE = 1 << 16;
-  static constexpr size_t LAST = 1 << 12;  // bytes that are kept free for the last line
-  static constexpr size_t BEHIND = 128 << 20;  // bytes that what is written at the end may have behind the bound
+  static constexpr size_t LAST = 1 << 12;  // bytes that are kept free for the line that says why nothing follows
   static constexpr int64_t MOST = 1'000'000;  // entries of one table: operators, places ...; readers take no more
 
   bool stopped = false;
@@ -55,7 +53,7 @@ class Output {
     struct stat status {};
     if (stat(path, &status) == 0) file_ = {status.st_dev, status.st_ino};
     const int file = open_again();
-    void* whole = mmap(nullptr, most + BEHIND, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* whole = mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const int error = errno;
     ::close(file);
     map_ = static_cast<char*>(whole);
@@ -63,14 +61,9 @@ class Output {
   }
 
   bool write(std::string_view line) {
-    if (stopped || !has_room(line.size(), false)) return false;
+    if (stopped || (at_ + line.size() + LAST > length_ && !grow(line.size()))) return false;
     put(line);
     return true;
-  }
-
-  // Also where the bound is reached.
-  void write_last(std::string_view line) {
-    if (has_room(line.size(), true)) put(line);
   }
 
   // Writes the next entry of a table; returns its number, or -1. tag: of the table. values: the rest of the line.
@@ -91,13 +84,14 @@ class Output {
     if (at_ + line.size() <= length_) put(line);
   }
 
-  // Cuts the file behind the last line.
-  void close() {
+  // Cuts the file behind the last line; returns whether that could be.
+  bool close() {
     stopped = true;
     const int file = open_again();
-    if (file < 0) return;
-    if (ftruncate(file, static_cast<off_t>(at_)) != 0) errno = 0;  // a reader does not mind zeros
+    if (file < 0) return false;
+    const bool is_cut = ftruncate(file, static_cast<off_t>(at_)) == 0;
     ::close(file);
+    return is_cut;
   }
 
  private:
@@ -106,19 +100,15 @@ class Output {
     at_ += line.size();
   }
 
-  bool has_room(size_t size, bool is_last) {
-    if (at_ + size + (is_last ? 0 : LAST) <= length_) return true;
-    if (is_lost_) return false;
+  // Makes room for a line of that size, if that can be.
+  bool grow(size_t size) {
     const size_t length = (at_ + size + LAST + PIECE - 1) / PIECE * PIECE;
-    if (length > most_ + (is_last ? BEHIND : 0)) {
-      if (!is_last) stop("limit", "the recording has reached its bound");
-      return false;
-    }
-    if (const char* error = reserve(length)) {
+    if (length > most_) {
+      stop("limit", "the recording has reached its bound");
+    } else if (const char* error = reserve(length)) {
       stop("disk", std::string("the recording cannot be written: ") + error);
-      is_lost_ = true;
     }
-    return !is_lost_;
+    return !stopped;
   }
 
   // Returns what went wrong, or nothing.
@@ -149,7 +139,6 @@ class Output {
   std::string path_;
   std::pair<dev_t, ino_t> file_;
   size_t most_ = 0, at_ = 0, length_ = 0;
-  bool is_lost_ = false;  // the file cannot be written
   char* map_ = nullptr;
   std::array<int64_t, 128> counts_{};
 };
@@ -219,10 +208,11 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
 
 using Functors = std::vector<c10::intrusive_ptr<c10::OperatorKernel>>;
 
-// What is known of an operator as long as it is registered. number: -1 before its first call. seen: the kernels in its
-// slots when it was looked at last; kept: these, since another one could get the address of one that is gone.
+// What is known of the operator that has its schema at an address. seen: the kernels in its slots when it was looked at
+// last; kept: these, since another one could get the address of one that is gone.
 struct CalledOperator {
-  OperatorHandle handle;
+  std::optional<c10::OperatorName> name;
+  std::optional<OperatorHandle> handle;
   std::vector<Argument> arguments;
   int64_t number = -1;
   std::vector<KernelWords> seen;
@@ -239,7 +229,6 @@ struct NumberedOperator {
 
 // The places in a function's code, by instruction. is_own: of PyTorch.
 struct CodePlaces {
-  PyObject* reference = nullptr;  // weak: another code may get the address of one that is gone
   bool is_own = false;
   std::unordered_map<int, int64_t> places;
 };
@@ -320,7 +309,7 @@ inline CallingThread& this_thread() {
   return thread;
 }
 
-class Recorder final : public c10::OpRegistrationListener {
+class Recorder {
  public:
   std::atomic<bool> on{false};
   std::mutex lock;
@@ -417,19 +406,6 @@ class Recorder final : public c10::OpRegistrationListener {
     return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
   }
 
-  void onOperatorRegistered(const OperatorHandle&) override {}
-
-  // Another operator may get its address.
-  void onOperatorDeregistered(const OperatorHandle& op) override {
-    Functors kept;  // given up without the lock: that may run Python
-    const std::lock_guard<std::mutex> guard(lock);
-    const auto known = operators_.find(&op.schema());
-    if (known == operators_.end()) return;
-    kept.swap(known->second->kept);
-    gone_.push_back(std::move(known->second));
-    operators_.erase(known);
-  }
-
  private:
   // The number of a text in a table, which is written when it is new. To be called with the lock.
   int64_t numbered(std::unordered_map<std::string, int64_t>& table, char tag, const std::string& text) {
@@ -480,22 +456,25 @@ class Recorder final : public c10::OpRegistrationListener {
     Functors kept;  // given up without the lock: that may run Python
     const std::lock_guard<std::mutex> guard(lock);
     auto& op = operators_[&schema];
-    if (op == nullptr) {
-      const auto handle = c10::Dispatcher::singleton().findOp(schema.operator_name());
-      TORCH_CHECK(handle, "there is no operator ", schema.operator_name());
-      op = std::make_unique<CalledOperator>(CalledOperator{*handle, arguments_of(schema)});
+    if (op.name != schema.operator_name()) {  // another one may have the address of one that is gone
+      op.handle = c10::Dispatcher::singleton().findOp(schema.operator_name());
+      TORCH_CHECK(op.handle, "there is no operator ", schema.operator_name());
+      op.name = schema.operator_name();
+      op.number = -1;
     }
-    const auto& slots = op->handle.operatorDef_->op.dispatchTable_;
+    const auto& slots = op.handle->operatorDef_->op.dispatchTable_;
     const auto is_same = [](const KernelWords& seen, const KernelFunction& slot) { return seen == KernelWords(slot); };
-    if (!std::equal(op->seen.begin(), op->seen.end(), slots.begin(), slots.end(), is_same)) look(*op, schema, kept);
-    return {op->number, &op->arguments};
+    const bool is_known = std::equal(op.seen.begin(), op.seen.end(), slots.begin(), slots.end(), is_same);
+    if (op.number < 0 || !is_known) look(op, schema, kept);
+    return {op.number, &op.arguments};
   }
 
   // Looks at the slots of an operator, unless another thread registers something now.
   void look(CalledOperator& op, const c10::FunctionSchema& schema, Functors& kept) {
     const std::unique_lock<std::mutex> registering(c10::Dispatcher::singleton().guard_->mutex, std::try_to_lock);
     if (!registering && op.number >= 0) return;
-    const auto slots = registering ? slots_of(op.handle, true) : Slots();
+    if (auto arguments = arguments_of(schema); arguments != op.arguments) op.arguments = std::move(arguments);
+    const auto slots = registering ? slots_of(*op.handle, true) : Slots();
     const auto name = c10::toString(schema.operator_name());
     const std::pair key(name + "\n" + c10::toString(schema), slots);
     const auto known = numbered_operators_.find(key);
@@ -510,7 +489,7 @@ class Recorder final : public c10::OpRegistrationListener {
     if (!registering) return;
     kept.swap(op.kept);
     op.seen.clear();
-    for (const auto& kernel : op.handle.operatorDef_->op.dispatchTable_) {
+    for (const auto& kernel : op.handle->operatorDef_->op.dispatchTable_) {
       op.seen.emplace_back(kernel);
       op.kept.push_back(kernel.boxed_kernel_func_.functor_);
     }
@@ -544,23 +523,17 @@ class Recorder final : public c10::OpRegistrationListener {
 
   CodePlaces& places_of(PyCodeObject* code) {
     const auto known = codes_.find(code);
-    if (known != codes_.end()) {
-      PyObject* referred = nullptr;
-      const bool is_same = PyWeakref_GetRef(known->second.reference, &referred) == 1;
-      Py_XDECREF(referred);
-      if (is_same) return known->second;
+    if (known != codes_.end()) return known->second;
+    if (codes_.size() >= MOST_KNOWN) {
+      const auto before = std::exchange(codes_, {});
+      for (const auto& [other, places] : before) Py_DECREF(other);
     }
-    const KeptError error;
-    PyObject* reference = PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr);  // may collect garbage
-    if (codes_.size() >= MOST_KNOWN) codes_.clear();
-    auto& entry = codes_[code];
-    entry.places.clear();
-    std::swap(entry.reference, reference);
-    const auto file = utf8(code->co_filename);
+    const auto file = utf8(code->co_filename);  // may collect garbage
     const auto begins = [&](std::string_view text) { return file.compare(0, text.size(), text) == 0; };
-    entry.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>");
-    Py_XDECREF(reference);
-    return entry;
+    const auto [entry, is_new] = codes_.try_emplace(code);
+    if (is_new) Py_INCREF(code);  // another code could get the address of one that is gone
+    entry->second.is_own = begins(torch) || begins("<frozen ") || begins("<eval_with_key>");
+    return entry->second;
   }
 
   int64_t number_place(PyFrameObject* frame, PyCodeObject* code, CodePlaces& known) {
@@ -581,8 +554,7 @@ class Recorder final : public c10::OpRegistrationListener {
   }
 
   static constexpr size_t MOST_KNOWN = 1 << 16;  // signatures and functions; beyond, they get new numbers
-  std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<CalledOperator>> operators_;
-  std::vector<std::unique_ptr<CalledOperator>> gone_;
+  std::unordered_map<const c10::FunctionSchema*, CalledOperator> operators_;
   // By the schema, and by what the slots held; by none where they could not be looked at.
   std::map<std::pair<std::string, Slots>, NumberedOperator> numbered_operators_;
   std::unordered_map<std::string, int64_t> signatures_, files_;
@@ -633,9 +605,6 @@ const char* recorder_start(const char* path, uint64_t position, uint64_t most, c
   recorder.lines = lines;
   recorder.started = std::chrono::steady_clock::now() - std::chrono::nanoseconds(elapsed);
   pthread_atfork(before_fork, after_fork, in_child);
-  static auto* registered = new auto(c10::Dispatcher::singleton().addRegistrationListener(
-      std::unique_ptr<c10::OpRegistrationListener>(&recorder)));
-  (void)registered;
   recorder.on = true;
   handle = at::addGlobalCallback(at::RecordFunctionCallback(call_begins, call_ends)
                                      .needsInputs(true)
@@ -644,21 +613,12 @@ const char* recorder_start(const char* path, uint64_t position, uint64_t most, c
   return nullptr;
 }
 
-// Writes lines that are not about calls.
-void recorder_write(const char* lines) {
-  const std::lock_guard<std::mutex> guard(recorder.lock);
-  recorder.output.write_last(lines);
-}
-
-// Records no more, and cuts the file behind the last line.
-void recorder_stop() {
+// Records no more. Returns how many calls were not recorded, or -1 where the file is not there any more.
+int64_t recorder_stop() {
   recorder.on = false;
   at::removeCallback(handle);
   const std::lock_guard<std::mutex> guard(recorder.lock);
-  std::string line;
-  add(line, "[\"end\",{\"dropped\":", recorder.dropped.load(), ",\"seconds\":", recorder.now(), "e-6}]\n");
-  recorder.output.write_last(line);
-  recorder.output.close();
+  return recorder.output.close() ? recorder.dropped.load() : -1;
 }
 
 // See Recorder::changes. To be called in a copy of the process, which no other thread changes.
