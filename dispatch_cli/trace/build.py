@@ -10,16 +10,13 @@ import json
 import os
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.trace.cache import is_own_folder, usable_folder
+from dispatch_cli.trace.cache import own_folder
 
 SOURCES = Path(__file__).absolute().with_name("cpp")
 SOURCE = SOURCES / "recorder.cpp"
@@ -40,31 +37,13 @@ print(json.dumps([torch and torch.origin, sysconfig.get_paths()["include"], sys.
 """
 
 
-def own_folder(name: str) -> Path:
-    """A folder in the cache of this user, which is made if need be. Errors: OSError."""
-    cache = usable_folder()
-    if cache is None:
-        raise OSError("there is no cache folder that can be used; see `dispatch-cli help trace`")
-    folder = cache / name
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not is_own_folder(folder) or folder.lstat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise OSError(f"{folder}: others than this user can write to it")
-    return folder
-
-
-@contextmanager
-def library_for(python: str) -> Iterator[str]:
+def library_for(python: str, folder: str) -> str:
     """The path of the recorder's library, built where it has not been yet. A line on standard error says so.
 
-    python: the path of an executable. Errors: InputError, where there is no PyTorch, where there are no headers, or no
-    compiler, and where building fails.
+    python: the path of an executable. folder: where it is built; it is kept elsewhere, if that can be. Errors:
+    InputError, where there is no PyTorch, where there are no headers, or no compiler, and where building fails.
     """
-    try:
-        temporary = tempfile.TemporaryDirectory(prefix="dispatch-cli-")
-    except OSError as error:
-        raise _error(error.strerror or str(error)) from None
-    with temporary as folder:
-        yield str(_Builder(python).library(Path(folder)))
+    return str(_Builder(python).library(Path(folder)))
 
 
 def _error(message: str, hint: str | None = None) -> InputError:
@@ -92,7 +71,7 @@ class _Builder:
         self._torch, self._include = Path(origin).parent, Path(include)
 
     def library(self, folder: Path) -> Path:
-        """The library. folder: where it is built; it is kept elsewhere, if that can be."""
+        """The library; see `library_for`."""
         if sys.platform == "win32":
             raise self._refusal("there is none for Windows", "record the program on Linux or macOS")
         if not (self._torch / "include" / "ATen" / "core" / "dispatch" / "Dispatcher.h").is_file():
@@ -101,21 +80,17 @@ class _Builder:
         if not (self._include / "Python.h").is_file():
             hint = "install the headers of this Python (the package python3-dev, or python3-devel)"
             raise self._refusal(f"there is no {self._include / 'Python.h'}", hint)
-        command, cache = compiler(), None
+        command = compiler()
+        output = folder / f"{self._digest(command)}.so"
+        kept, once = output, ""
         with suppress(OSError):
-            cache = own_folder("recorder")
-        name = f"{self._digest(command)}.so"
-        if cache is not None and (cache / name).is_file():
-            return cache / name
-        once = ", once for this PyTorch" if cache is not None and os.access(cache, os.W_OK) else ""
+            kept, once = own_folder("recorder") / output.name, ", once for this PyTorch"
+        if kept.is_file():
+            return kept
         print(f"note: compiling the recorder{once}; this takes up to a minute", file=sys.stderr, flush=True)
-        output = folder / name
         self._build(command, output)
-        if cache is not None:
-            with suppress(OSError):
-                new = cache / f"{name}.{os.getpid()}"
-                shutil.copyfile(output, new)
-                return new.replace(cache / name)
+        with suppress(OSError):
+            return output.replace(kept)
         return output
 
     def _facts(self) -> tuple[str, str, str]:

@@ -1,44 +1,54 @@
-"""The folder in which `trace` keeps its recorder and its last recording.
-
-Such a folder could come with a project, and have what its author likes: one inside a git checkout is not used.
-"""
+"""The folder in which `trace` keeps its recorder and its last recording."""
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-VARIABLE = "DISPATCH_CLI_CACHE_DIR"
-"""The folder, instead of the one of the user; `NO_CACHE` for none."""
-NO_CACHE = "none"
+_RECORDINGS = "trace"
+_LAST = "last.trace"
 
 
-def usable_folder() -> Path | None:
-    """The folder; None for none, and where it is inside a git checkout. A home may be under git."""
-    own = _user_folder()
-    folder = os.environ.get(VARIABLE) or own
-    if folder is None or folder == NO_CACHE:
-        return None
-    above = (Path(folder) / "trace").resolve().parents
-    return None if folder != own and any((part / ".git").exists() for part in above) else Path(folder)
+def own_folder(name: str) -> Path:
+    """A folder in the cache of this user, which is made if need be.
+
+    DISPATCH_CLI_CACHE_DIR names another cache, which is not used inside a git checkout: it could come with a project,
+    and have what its author likes. Errors: OSError.
+    """
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    cache = Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "dispatch-cli")  # noqa: PTH111, PTH117
+    if named := os.environ.get("DISPATCH_CLI_CACHE_DIR"):
+        cache = Path(named)
+        if any((part / ".git").exists() for part in (cache / name).resolve().parents):
+            raise OSError(f"{cache} is inside a git checkout")
+    folder = cache / name
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or others_write:
+        raise OSError(f"{folder}: others than this user can write to it")
+    return folder
 
 
-def _user_folder() -> str | None:
-    """The user's own folder for what can be made anew; None where there is none."""
-    variable, below = ("LOCALAPPDATA", "") if sys.platform == "win32" else ("XDG_CACHE_HOME", ".cache")
-    base = os.environ.get(variable, "")
-    if not os.path.isabs(base):  # noqa: PTH117
-        home = os.path.expanduser("~")  # noqa: PTH111
-        base = os.path.join(home, below) if below and os.path.isabs(home) else ""  # noqa: PTH117, PTH118
-    return os.path.join(base, "dispatch-cli") if base else None  # noqa: PTH118
+def run_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for one run, in the cache if that can be. Errors: OSError."""
+    with suppress(OSError):
+        folder = own_folder(_RECORDINGS)
+        return tempfile.TemporaryDirectory(prefix="dispatch-cli-", dir=folder, ignore_cleanup_errors=True)
+    return tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
 
 
-def is_own_folder(path: Path) -> bool:
-    """True if it is a folder of this user, and no link to one."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
+def keep(file: str) -> Path:
+    """Make a recording the last one; returns its new path. Errors: OSError."""
+    return Path(file).replace(own_folder(_RECORDINGS) / _LAST)
+
+
+def last_recording() -> str | None:
+    """The file of the last recording; None where there is none."""
+    with suppress(OSError):
+        file = own_folder(_RECORDINGS) / _LAST
+        return os.fspath(file) if file.is_file() else None
+    return None

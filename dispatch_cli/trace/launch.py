@@ -6,21 +6,16 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.trace.build import own_folder
-from dispatch_cli.trace.cache import is_own_folder, usable_folder
 from dispatch_cli.trace.recording import HEAD, VERSION
 
 START = Path(__file__).with_name("start")
 """The folder from which Python starts the recorder."""
-_LAST = "last.trace"
-_ENDING = ".recording"
 _STEP = 0.03
 """Seconds after which it is looked again whether a program runs."""
 _OWN = {
@@ -28,8 +23,6 @@ _OWN = {
     for name in ("KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "SEGV", "BUS", "FPE", "ILL", "CHLD")
 }
 """Signals that are not left to the program: those that stop this process with it, and those of faults."""
-_FORGOTTEN = 7 * 24 * 3600
-"""Seconds after which a recording that nobody ended is removed: its dispatch-cli was killed."""
 
 
 def check_script(name: str) -> None:
@@ -77,45 +70,42 @@ def _create(save: str, head: dict[str, object]) -> None:
 
     Errors: OSError.
     """
-    path, mode = Path(os.path.realpath(save)), 0o666
-    if path.exists() and path.stat().st_size:
-        mode = path.stat().st_mode & 0o777
-        with suppress(OSError):  # the directory is not ours
-            path.unlink()
+    path = Path(os.path.realpath(save))
+    with suppress(OSError):  # the directory is not ours
+        path.unlink(missing_ok=True)
     text = "the program has not imported PyTorch, or its Python does not read PYTHONPATH"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
-        file.write(f"{json.dumps(head)}\n{json.dumps(['x', {'reason': 'torch', 'text': text}])}\n")
+    path.write_text(f"{json.dumps(head)}\n{json.dumps(['x', {'reason': 'torch', 'text': text}])}\n", "utf-8")
 
 
 @contextmanager
-def become(words: list[str], variables: Mapping[str, str]) -> Iterator[None]:
+def become(words: list[str], variables: Mapping[str, str], folder: str) -> Iterator[None]:
     """Become a program, which so has all that this process has: its parent, its signals, its exit code.
 
     What is inside runs in a copy of this process, when the program is about to end or has ended. The program ends after
     that; where it was killed, nobody waits. It does not have the copy as its child. variables: of the environment,
-    besides those of this process. Errors: OSError, in this process, where the Python cannot be started.
+    besides those of this process. folder: is gone when the copy has ended. Errors: OSError, in this process, where the
+    Python cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    with tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True) as folder:
-        runs, program = Path(folder, "runs"), os.getpid()
-        runs.touch()
-        reading, writing = os.pipe()
-        between = os.fork()
-        if between == 0:
-            if os.fork():
-                os._exit(0)
-            _wait(program, runs, writing)
-            yield
-            return
-        with suppress(ChildProcessError):  # it is taken away where SIGCHLD is ignored
-            os.waitpid(between, 0)
-        copy = int(os.read(reading, 20))
-        try:
-            os.execve(words[0], words, {**os.environ, **variables, "DISPATCH_CLI_TRACE_ENDS": f"{copy} {runs}"})
-        except OSError:
-            os.kill(copy, signal.SIGKILL)
-            raise
+    runs, program = Path(folder, "runs"), os.getpid()
+    runs.touch()
+    reading, writing = os.pipe()
+    between = os.fork()
+    if between == 0:
+        if os.fork():
+            os._exit(0)
+        _wait(program, runs, writing)
+        yield
+        return
+    with suppress(ChildProcessError):  # it is taken away where SIGCHLD is ignored
+        os.waitpid(between, 0)
+    copy = int(os.read(reading, 20))
+    try:
+        os.execve(words[0], words, {**os.environ, **variables, "DISPATCH_CLI_TRACE_ENDS": f"{copy} {runs}"})
+    except OSError:
+        os.kill(copy, signal.SIGKILL)
+        raise
 
 
 def _wait(program: int, runs: Path, writing: int) -> None:
@@ -143,46 +133,3 @@ def _is_running(process: int) -> bool:
     except OSError:
         return False
     return True
-
-
-class RecordingPlace:
-    """A file for the recording of one run.
-
-    name: the file that it is in the end. not_kept: why the file is not there for the next run; None where it is.
-    Errors: OSError where there is no temporary folder either.
-    """
-
-    def __init__(self) -> None:
-        self.not_kept: str | None = None
-        try:
-            folder: Path | None = own_folder("trace")
-            handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-", folder)
-        except OSError as error:
-            folder, self.not_kept = None, error.strerror or str(error)
-            handle, self.file = tempfile.mkstemp(_ENDING, "dispatch-cli-")
-        os.close(handle)
-        self.name = self.file if folder is None else os.fspath(folder / _LAST)
-
-    def keep(self) -> None:
-        """Make it the last recording, if it is to be kept, when it has been read: then another run can replace it."""
-        try:
-            Path(self.file).replace(self.name)
-        except OSError as error:
-            self.not_kept = error.strerror or str(error)
-
-    def remove(self) -> None:
-        """Remove the file, unless it has become the last recording, and others that runs left which were killed."""
-        with suppress(OSError):
-            Path(self.file).unlink(missing_ok=True)
-            for other in Path(self.name).parent.glob(f"dispatch-cli-*{_ENDING}"):
-                if other.lstat().st_mtime < time.time() - _FORGOTTEN:
-                    other.unlink()
-
-
-def last_recording() -> str | None:
-    """The file of the last recording; None where there is none."""
-    cache = usable_folder()
-    folder = None if cache is None else cache / "trace"
-    if folder is None or not is_own_folder(folder) or not (folder / _LAST).is_file():
-        return None
-    return os.fspath(folder / _LAST)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sysconfig
+import tempfile
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -139,8 +140,7 @@ def cache_with_recorder(python: str) -> Path:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder))
             patch.setattr(build, "SOURCE", Path(__file__).with_name("judge") / "judge.cpp")
-            with library_for(python):
-                pass
+            library_for(python, tempfile.mkdtemp(dir=folder))
 
     return once(f"recorder-{blake2b(python.encode(), digest_size=8).hexdigest()}", build_there)
 

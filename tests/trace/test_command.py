@@ -151,13 +151,15 @@ def test_a_mistake_of_ours_does_not_change_the_exit_code(folder: Path) -> None:
     assert "the calls cannot be shown, which is a bug of dispatch-cli: ZeroDivisionError: kept" in done.err
 
 
-@pytest.mark.parametrize(("save", "again"), [(["--save", "kept"], "kept"), ([], "--last")])
+@pytest.mark.parametrize(
+    ("save", "again", "shows"), [(["--save", "kept"], "kept", "the calls"), ([], "--last", "these calls again")]
+)
 def test_who_does_not_wait_for_the_answer_gets_the_exit_code(
-    folder: Path, save: list[str], again: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, save: list[str], again: str, shows: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = failing(folder, "KeyboardInterrupt", *save)
     assert done.code == 7
-    assert f"note: interrupted; `dispatch-cli trace {again}` shows the calls" in done.err
+    assert f"note: interrupted; `dispatch-cli trace {again}` shows {shows}" in done.err
     monkeypatch.setenv("DISPATCH_CLI_CACHE_DIR", str(folder / "cache"))
     monkeypatch.chdir(folder)
     assert "the program has not imported PyTorch" in call("trace", again).out

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.build import library_for
+from dispatch_cli.trace.cache import run_folder
 from tests.trace.recorded import has_compiler
 
 
@@ -42,15 +44,15 @@ def python_with(folder: Path, headers: bool) -> str:
 
 
 def built(python: str) -> Path:
-    """The library, which is kept."""
-    with library_for(python) as library:
-        return Path(library)
+    """The library."""
+    with TemporaryDirectory() as folder:
+        return Path(library_for(python, folder))
 
 
 def refused(python: str) -> str:
     """The reason why nothing is built."""
-    with pytest.raises(InputError) as caught, library_for(python):
-        pass
+    with pytest.raises(InputError) as caught:
+        built(python)
     (problem,) = caught.value.problems
     assert problem.code == "no-recorder"
     assert problem.message.startswith("the recorder cannot be built: ")
@@ -117,13 +119,15 @@ def compiler_in(folder: Path, log: Path) -> Path:
 
 
 def test_a_cache_that_cannot_be_used(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library is in a temporary folder, as long as the program runs."""
+    """The library is in the folder of the run, and so is the recording."""
     cache.write_text("", encoding="utf-8")
     monkeypatch.setenv("CXX", str(compiler_in(tmp_path, tmp_path / "log")))
     python = python_with(tmp_path / "with", headers=True)
-    with library_for(python) as library:
-        assert Path(library).is_file()
-    assert not Path(library).parent.exists()
+    with run_folder() as folder:
+        library = Path(library_for(python, folder))
+        assert library.is_file()
+        assert library.parent == Path(folder)
+        assert cache not in library.parents
 
 
 def test_built_once(
@@ -159,6 +163,5 @@ def test_a_cache_that_others_can_fill(
         (tmp_path / ".git").mkdir()
     else:
         kept.parent.chmod(0o770)
-    with library_for(python) as library:
-        assert cache not in Path(library).parents
+    assert cache not in built(python).parents
     assert capfd.readouterr().err == "note: compiling the recorder; this takes up to a minute\n"

@@ -98,7 +98,10 @@ def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) 
     command = [sys.executable, str(program)]
     if how == "launched":
         added = variables(command[1:], "none", str(tmp_path / "save"))
-        start = f"import sys; from dispatch_cli.trace.launch import become\nwith become(sys.argv[1:], {added}): pass"
+        start = (
+            "import sys, tempfile\nfrom dispatch_cli.trace.launch import become\nwith tempfile.TemporaryDirectory() as "
+            f"folder, become(sys.argv[1:], {added}, folder): pass"
+        )
         command = [sys.executable, "-c", start, *command]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, preexec_fn=begin)

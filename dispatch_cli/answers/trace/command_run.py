@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack, nullcontext, redirect_stdout
 from pathlib import Path
@@ -16,7 +17,6 @@ from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
     from dispatch_cli.answers.trace.view import TraceView
-    from dispatch_cli.trace.launch import RecordingPlace
     from dispatch_cli.trace.selected import Wanted
 
 
@@ -124,7 +124,7 @@ class RunAsked(NamedTuple):
 
 def last_or_exit(program: tuple[str, ...], is_module: bool) -> str:
     """The last recording. Exits with 2 where there is none, and where a program is named as well."""
-    from dispatch_cli.trace.launch import last_recording
+    from dispatch_cli.trace.cache import last_recording
 
     if program or is_module:
         raise click.UsageError("--last shows the last recording: give no program and no other recording.")
@@ -141,7 +141,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         raise click.UsageError(f"Give {what}.")
     from dispatch_cli.capture.run import executable_of
     from dispatch_cli.trace.build import library_for
-    from dispatch_cli.trace.launch import RecordingPlace, become, check_script, variables
+    from dispatch_cli.trace.cache import run_folder
+    from dispatch_cli.trace.launch import become, check_script, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
@@ -150,31 +151,26 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         check_script(run.program[0])
     python = executable_of(run.python)
     with ExitStack() as stack:
-        library = stack.enter_context(library_for(python))
         words = (*(["-m"] if run.is_module else []), *run.program)
-        place = None
         try:
-            file = run.save
-            if file is None:
-                place = RecordingPlace()
-                stack.callback(place.remove)
-                file = place.file
+            folder = stack.enter_context(run_folder())
+            file = run.save or os.path.join(folder, "recording")  # noqa: PTH118
             added = variables(
                 words,
-                library,
+                library_for(python, folder),
                 file,
                 megabytes=run.max_size or 256,
                 lines=not run.no_lines,
                 state=not run.no_state,
                 kernels=run.verify,
             )
-            stack.enter_context(become([python, *words], added))
+            stack.enter_context(become([python, *words], added, folder))
         except OSError as error:
             raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
         if not is_recording(file):
             say_note("nothing was recorded")
-        elif _show_run(file, place, asked, out) and place is not None:
-            _say_where(place)
+        else:
+            _show_run(file, run.save is None, asked, out)
 
 
 def _check_targets(run: RunAsked, out: Output) -> None:
@@ -199,44 +195,46 @@ def _check_targets(run: RunAsked, out: Output) -> None:
             raise CannotWrite(f"cannot write {run.save}: the file is there, and is no recording")
 
 
-def _say_where(place: RecordingPlace) -> None:
-    """Say how to see the calls again, or why that is not possible."""
-    if place.not_kept is None:
-        say_note("`dispatch-cli trace --last` shows these calls again, with --full all lines")
-        return
-    say_note(f"these calls are not kept: {place.not_kept}; --save FILE keeps them elsewhere")
-
-
-def _show_run(file: str, place: RecordingPlace | None, asked: TraceAsked, out: Output) -> bool:
-    """Show a recording beside what the program printed, and keep it; False where it has no calls.
+def _show_run(file: str, keeps: bool, asked: TraceAsked, out: Output) -> None:
+    """Show a recording beside what the program printed. keeps: make it the last one.
 
     What goes wrong with it does not change how the run ends.
     """
     from dispatch_cli.model.problem import InputError
 
+    note = None
     asks_for_stdout = click.get_current_context().get_parameter_source("output") is ParameterSource.COMMANDLINE
     with nullcontext() if out.file is not None or asks_for_stdout else redirect_stdout(sys.stderr):
         try:
             try:
                 view = trace_view(file)
             finally:
-                if place is not None:
-                    place.keep()
-            view.recording.file = file if place is None else place.name
+                if keeps:
+                    file, note = _kept(file)
+            view.recording.file = file
             if not len(view.recording.calls):
                 why = "; ".join(reason.text for reason in view.recording.stopped) or "the program made no calls"
-                say_note(f"nothing was recorded: {why}")
-                return False
-            show_trace(view, asked, out)
+                note = f"nothing was recorded: {why}"
+            else:
+                show_trace(view, asked, out)
         except KeyboardInterrupt:
-            again = file if place is None else "--last"
-            is_kept = place is None or place.not_kept is None
-            say_note(f"interrupted; `dispatch-cli trace {again}` shows the calls" if is_kept else "interrupted")
-            return False
+            note = f"interrupted; {note or f'`dispatch-cli trace {file}` shows the calls'}"
         except InputError as error:
             BadInput(error, out.color).show()
         except click.ClickException as error:
             say_note(error.format_message())
         except Exception as error:  # the program has ended as it has
             say_note(f"the calls cannot be shown, which is a bug of dispatch-cli: {type(error).__name__}: {error}")
-    return True
+    if note is not None:
+        say_note(note)
+
+
+def _kept(file: str) -> tuple[str, str]:
+    """The path of a recording that is kept as the last one, and a note on what shows it again."""
+    from dispatch_cli.trace.cache import keep
+
+    try:
+        path = str(keep(file))
+    except OSError as error:
+        return file, f"these calls are not kept: {error.strerror or error}; --save FILE keeps them elsewhere"
+    return path, "`dispatch-cli trace --last` shows these calls again, with --full all lines"
