@@ -20,6 +20,7 @@ from dispatch_cli.model.calls.call import (
     CallEnd,
     CallError,
     ContextKind,
+    EndKind,
     TensorSpec,
     Wrapper,
     WrapperKind,
@@ -181,19 +182,13 @@ class Explained(NamedTuple):
 
     @property
     def hops(self) -> tuple[Hop, ...]:
-        """The kernels in turn, as the engine says."""
+        """The kernels in turn, up to one that calls the operator again, which is a call of its own."""
         return () if self.call is None else self.call.hops
 
     @property
     def end(self) -> End | None:
         """End of the call, as the engine predicts it."""
         return None if self.call is None else self.call.end
-
-    @property
-    def own_hops(self) -> tuple[Hop, ...]:
-        """The kernels up to one that calls the operator again, which is a call of its own."""
-        again = next((at for at, hop in enumerate(self.hops) if hop.does is Does.CALLS_ANEW), len(self.hops))
-        return self.hops[: again + 1]
 
     @property
     def selection(self) -> Selection | None:
@@ -248,6 +243,9 @@ class Explainer:
             hops = tuple(
                 hop if was_stale(state.dispatcher, name, hop.slot) else hop._replace(canonical=None) for hop in hops
             )
+        again = next((at for at, hop in enumerate(hops) if hop.does is Does.CALLS_ANEW), None)
+        if again is not None:
+            hops, end = hops[: again + 1], End(EndKind.KERNEL)
         handler = end.handler
         if handler is not None:
             end = end._replace(handler=_named(handler, signature))

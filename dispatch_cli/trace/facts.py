@@ -39,7 +39,7 @@ def facts_of(explained: Explained, universe: Universe) -> tuple[CallFact, ...]:
     What the operator does that a kernel calls again is about that call.
     """
     facts = []
-    hops = explained.own_hops
+    hops = explained.hops
     if any(is_fallback(hop, universe) for hop in hops):
         facts.append(CallFact.FALLBACK)
     if any(hop.does is Does.DECOMPOSES for hop in hops):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,14 +28,11 @@ class Difference(NamedTuple):
     predicted: str | None
 
 
-def difference(explained: Explained, ran: Sequence[Ran], is_inside: bool) -> Difference | None:
-    """The first difference of what ran from what is predicted; None without one, and where nothing is predicted.
-
-    What a kernel calls again is a call of its own, which is compared by itself. is_inside: there is such a call.
-    """
-    if explained.call is None or not ran:
+def difference(explained: Explained, ran: Sequence[Ran]) -> Difference | None:
+    """The first difference of what ran from what is predicted; None without one, and where nothing was observed."""
+    if not ran:
         return None
-    predicted = [hop for hop in explained.own_hops if is_seen(hop)]
+    predicted = [hop for hop in explained.hops if is_seen(hop)]
     for at, (hop, kernel) in enumerate(zip(predicted, ran, strict=False)):
         if slot_of(hop) != kernel.slot or hop.keyset.bits != kernel.raw:
             return Difference(at, kernel.slot, slot_of(hop))
@@ -43,8 +40,6 @@ def difference(explained: Explained, ran: Sequence[Ran], is_inside: bool) -> Dif
         return Difference(len(ran), None, slot_of(predicted[len(ran)]))
     if len(ran) > len(predicted):
         return Difference(len(predicted), ran[len(predicted)].slot, None)
-    if len(explained.own_hops) < len(explained.hops) and not is_inside and not ran[-1].raised:
-        return Difference(len(ran), None, slot_of(explained.hops[len(explained.own_hops)]))
     return None
 
 
@@ -127,110 +122,54 @@ class Happened:
         predicted = self._explainer.of_signature(signature)
         if predicted.call is None:
             return predicted._replace(ended=ended), None
+        differs = difference(predicted, ran)
+        agreed = len(ran) if differs is None else differs.at
+        hops = list(predicted.hops[: self._known(predicted, inside, ran, ended, agreed)])
+        hops += self._observed(predicted, ran[agreed:], is_first=not hops)
+        hops = hops or list(predicted.hops[:1])
+        end, last = predicted.call.end, hops[-1]
+        is_whole = len(hops) == len(predicted.hops) and differs is None
+        if ended is CallEnd.RETURNED:
+            if not is_whole:
+                does = Does.ENDS if inside == NONE else Does.CALLS_ANEW
+                last, end = last._replace(does=does, why=Why.OBSERVED, passes=None), _ENDS_ITSELF
+        elif ended is CallEnd.UNFINISHED:
+            end = End(EndKind.NOT_KNOWN)
+        elif end.error is None or ran or not is_whole:
+            end = End(EndKind.ERROR, end.handler if is_whole else None, raised_by_kernel())
+            raised_here = ran[-1].raised if ran else is_whole and inside == NONE
+            if raised_here and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
+                last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
+        call = predicted.call._replace(hops=(*hops[:-1], last), end=end)
+        return predicted._replace(call=call, seen=len(hops) if ran else 1, ended=ended), differs
+
+    def _known(self, predicted: Explained, inside: int, ran: Sequence[Ran], ended: CallEnd, agreed: int) -> int:
+        """The number of predicted kernels that ran. agreed: those that were observed."""
+        hops, end = predicted.hops, predicted.end
+        seen = [at for at, hop in enumerate(hops) if is_seen(hop)]
+        if agreed < len(seen) and ran:
+            return seen[agreed]
         returned = ended is CallEnd.RETURNED
-        made_by = None if inside == NONE else self._calls_again_at(predicted, inside)
-        misses = returned and made_by is None and _misses_a_kernel(predicted)
-        differs = difference(predicted, ran, inside != NONE)
-        if misses and differs is None and (ran or predicted.hops[-2].why is not Why.CONVENTION):
-            differs = Difference(sum(map(is_seen, predicted.hops)), None, slot_of(predicted.hops[-1]))
-        if made_by is not None and (differs is not None or not ran):
-            observed = self._with_call_inside(predicted, made_by, inside)
-        else:
-            observed = self._observed(predicted, ran, misses, differs)
-        return observed if returned else self._stopped(observed, ran, ended, inside != NONE), differs
-
-    def _calls_again_at(self, explained: Explained, inside: int) -> int | None:
-        """Position of the kernel that made the call inside, and is predicted to redispatch; None where none does.
-
-        The call inside begins with the kernel that is predicted after it. inside: its signature.
-        """
-        hops = explained.own_hops
-        first = self._explainer.of_signature(inside).hops
-        slot = first[0].slot if first else None
-        for at, (hop, following) in enumerate(pairwise(hops)):
-            if following.slot == slot and following.reached is Reached.REDISPATCH:
-                return at if hop.why is Why.CONVENTION and hop.python is None else None
-        return None
-
-    def _observed(
-        self, predicted: Explained, ran: Sequence[Ran], misses: bool, differs: Difference | None
-    ) -> Explained:
-        """Kernels of such a call where it returns. misses: it does not go on to the kernel that is missing."""
-        hops = predicted.hops
-        places = [at for at, hop in enumerate(hops) if is_seen(hop)]
-        if differs is not None:
-            first = differs.at
-        elif not ran and misses:
-            first = len(places)
-        elif ran and ran[-1].raised and len(ran) < sum(map(is_seen, predicted.own_hops)):  # what called it caught that
-            first = len(ran)
-        else:
-            return predicted._replace(seen=len(predicted.own_hops)) if ran else predicted
-        end = len(hops) - (not has_kernel(hops[-1]))
-        return self._of_kernels(predicted, places[first] if first < len(places) else end, ran[first:])
+        if not returned and not ran:
+            return len(hops) if end is not None and end.error is not None and ended is CallEnd.RAISED else 1
+        if not ran and inside != NONE:
+            first = self._explainer.of_signature(inside).hops[:1]
+            for at, (hop, following) in enumerate(pairwise(hops)):
+                if hop.why is Why.CONVENTION and hop.python is None and [following.slot] == [it.slot for it in first]:
+                    return at + 1
+        is_missing = not has_kernel(hops[-1])
+        raises = end is not None and end.error is not None and len(hops) > 1
+        return len(hops) - (is_missing and (agreed < len(ran) or (returned and raises)))
 
     @staticmethod
-    def _stopped(explained: Explained, ran: Sequence[Ran], ended: CallEnd, is_inside: bool) -> Explained:
-        """Kernels of a call that did not return: the observed ones, or the first. All of one that raises as predicted.
-
-        explained: those that would run if it returned. is_inside: a kernel made the call again.
-        """
-        assert explained.call is not None, "the caller has looked"
-        hops, end = explained.hops, explained.call.end
-        raises_as_predicted = end.error is not None and ended is CallEnd.RAISED and not ran
-        known = len(hops) if raises_as_predicted else _known(hops, ran)
-        last = hops[known - 1]
-        raised_here = ran[-1].raised if ran else known == len(hops) and not is_inside
-        if raised_here and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
-            last = last._replace(does=Does.RAISES, why=Why.OBSERVED, passes=None)
-        if ended is CallEnd.UNFINISHED:
-            end = End(EndKind.NOT_KNOWN)
-        elif known < len(hops) or end.error is None:
-            end = End(EndKind.ERROR, end.handler if known == len(hops) else None, raised_by_kernel())
-        call = explained.call._replace(hops=(*hops[: known - 1], last), end=end)
-        return explained._replace(call=call, seen=min(explained.seen, known), ended=ended)
-
-    def _with_call_inside(self, explained: Explained, at: int, inside: int) -> Explained:
-        """A call whose kernel *at* calls the operator again, and what happens then. inside: the signature of that."""
-        again = self._explainer.of_signature(inside).call
-        if explained.call is None or again is None:
-            return explained
-        last = explained.hops[at]._replace(does=Does.CALLS_ANEW, why=Why.OBSERVED, passes=None)
-        first = again.hops[0]._replace(reached=Reached.ANEW)
-        hops = (*explained.hops[:at], last, first, *again.hops[1:])
-        return explained._replace(call=explained.call._replace(hops=hops, end=again.end))
-
-    def _of_kernels(self, explained: Explained, at: int, seen: Sequence[Ran]) -> Explained:
-        """A call whose first kernels are as predicted, and then those that were seen."""
-        assert explained.call is not None, "the caller has looked"
+    def _observed(explained: Explained, ran: Sequence[Ran], is_first: bool) -> Iterator[Hop]:
+        """The kernels that ran and are not predicted. is_first: no other ran before them."""
         dispatcher = explained.state.dispatcher
-        live, slots = dispatcher.operator(explained.operator).live, dispatcher.universe.slot
-        hops = list(explained.hops[:at])
-        selection = explained.hops[0].selection
-        for kernel in seen:
-            if kernel.slot not in slots:
-                break
+        live = dispatcher.operator(explained.operator).live
+        for kernel in ran:
+            if kernel.slot not in dispatcher.universe.slot:
+                return
             keyset = DispatchKeySet(dispatcher.layout, kernel.raw)
-            if hops:
-                hops[-1] = hops[-1]._replace(does=Does.REDISPATCHES, why=Why.OBSERVED, passes=keyset)
-            reached, first = (Reached.REDISPATCH, None) if hops else (Reached.CALL, selection)
-            hops.append(Hop(kernel.slot, live[kernel.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, first))
-        if not seen:
-            hops[-1] = hops[-1]._replace(does=Does.ENDS, why=Why.OBSERVED, passes=None)
-        return explained._replace(call=explained.call._replace(hops=tuple(hops), end=_ENDS_ITSELF), seen=len(hops))
-
-
-def _misses_a_kernel(explained: Explained) -> bool:
-    """True if it is predicted that a kernel goes on to one that is missing, so that the call raises."""
-    hops, end = explained.hops, explained.end
-    fails = end is not None and end.kind is EndKind.ERROR and len(hops) > 1
-    return fails and is_seen(hops[-2]) and not is_seen(hops[-1])
-
-
-def _known(hops: Sequence[Hop], seen: Sequence[Ran]) -> int:
-    """The number of hops up to the last kernel that was seen, or to the first; of all where no kernel follows."""
-    known = 1
-    places = [at for at, hop in enumerate(hops) if is_seen(hop)]
-    if seen and places:
-        known = places[min(len(seen), len(places)) - 1] + 1
-    return known if any(map(has_kernel, hops[known:])) else len(hops)
+            reached, selection = (Reached.CALL, explained.selection) if is_first else (Reached.REDISPATCH, None)
+            yield Hop(kernel.slot, live[kernel.slot], None, keyset, reached, Does.ENDS, Why.OBSERVED, selection)
+            is_first = False

@@ -37,25 +37,16 @@ def variables(
     library: str,
     save: str,
     megabytes: int = 256,
-    lines: bool = True,
     state: bool = True,
     kernels: bool = False,
 ) -> dict[str, str]:
     """The variables with which a Python starts the recorder before it runs a program. The file is made.
 
     program: the words behind the Python's name. library: the recorder. save: the file of the recording. megabytes: its
-    largest size. lines, state, kernels: whether lines of Python, the registry at the end, and every kernel that runs
-    are recorded.
+    largest size. state, kernels: whether the registry at the end, and every kernel that runs are recorded.
     Errors: OSError where the file cannot be made.
     """
-    head: dict[str, object] = {
-        HEAD: VERSION,
-        "torch": None,
-        "argv": program,
-        "directory": str(Path.cwd()),
-        "started": round(time.time(), 6),
-    }
-    head["lines"] = lines
+    head = {HEAD: VERSION, "torch": None, "argv": program, "directory": str(Path.cwd())}
     _create(save, head)
     options = {"library": library, "save": os.path.realpath(save), "head": head, "megabytes": megabytes}
     others = os.environ.get("PYTHONPATH")
@@ -65,7 +56,7 @@ def variables(
     }
 
 
-def _create(save: str, head: dict[str, object]) -> None:
+def _create(save: str, head: Mapping[str, object]) -> None:
     """Make the file of a recording. One that is there is not cut: another process may write to it, and would be killed.
 
     Errors: OSError.

@@ -120,7 +120,7 @@ class RecordedProcess:
                 raise ValueError(f"the recorder is not built for {folder}")
         library = self.library = ctypes.PyDLL(options["library"])
         word, text = ctypes.c_int64, ctypes.c_char_p
-        library.recorder_start.argtypes = [text, word, word, text, text, ctypes.c_bool, word]
+        library.recorder_start.argtypes = [text, word, word, text, text, word]
         library.recorder_start.restype, library.recorder_stop.restype = text, word
         library.recorder_changes.restype = text
         if options["kernels"]:
@@ -129,7 +129,7 @@ class RecordedProcess:
         size, limit = self.write_head(), options["megabytes"] << 20
         path, directory, torch = map(os.fsencode, (options["save"], options["head"]["directory"], folder + os.sep))
         elapsed = time.perf_counter_ns() - self.started
-        error = library.recorder_start(path, size, limit, torch, directory, options["head"]["lines"], elapsed)
+        error = library.recorder_start(path, size, limit, torch, directory, elapsed)
         if error is not None:
             raise OSError(error.decode())
 

@@ -50,15 +50,12 @@ class Head(NamedTuple):
 
     torch: the version of PyTorch; None where the program did not import it. python: that of Python. argv: the command
     line. directory: where it ran.
-    started: seconds since 1970. lines: whether Python lines were recorded.
     """
 
     torch: str | None
     python: str | None = None
     argv: tuple[str, ...] = ()
     directory: str | None = None
-    started: float | None = None
-    lines: bool = True
 
 
 class PythonPlace(NamedTuple):
@@ -379,8 +376,6 @@ are read."""
 _HEAD = {
     "torch": Either(str, None),
     "argv?": [str],
-    "started?": _SECONDS,
-    "lines?": bool,
     "python?": Either(str, None),
     "directory?": Either(str, None),
 }

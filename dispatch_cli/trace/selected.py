@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.gradient import GradientLoss
 from dispatch_cli.model.calls.call import CallEnd
-from dispatch_cli.trace.explained import Explained, Explainer
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
 from dispatch_cli.trace.recording import NONE, PythonPlace, Recording
@@ -30,36 +30,27 @@ class PythonLine(NamedTuple):
 
     def has(self, place: PythonPlace) -> bool:
         """True if a place is in it."""
-        file, wanted = place.file.replace("\\", "/"), self.file.replace("\\", "/").removeprefix("./")
-        return self.line in (None, place.line) and (file == wanted or file.endswith(f"/{wanted}"))
+        return self.line in (None, place.line) and f"/{place.file}".endswith(f"/{self.file.removeprefix('./')}")
 
 
 class Wanted(NamedTuple):
     """Conditions on the calls that are asked for; None, or empty, is no condition.
 
-    operators: by name. keys: at one of which a kernel ran. lines: in one of which it was called. facts: one of which it
-    has.
+    operators: by name. lines: in one of which it was called. facts: one of which it has.
     """
 
     operators: frozenset[str] | None = None
-    keys: frozenset[str] | None = None
     lines: tuple[PythonLine, ...] = ()
     facts: tuple[CallFact, ...] = ()
-
-    @property
-    def everything(self) -> bool:
-        """True if all calls are asked for."""
-        return self == Wanted()
 
 
 class CallFacts:
     """The facts of calls, decided once for those that are alike."""
 
-    def __init__(self, recording: Recording, happened: Happened, explainer: Explainer) -> None:
-        self._explainer = explainer
+    def __init__(self, recording: Recording, happened: Happened, universe: Universe) -> None:
         self._recording = recording
         self._happened = happened
-        self._universe = explainer.state.dispatcher.universe
+        self._universe = universe
         self._known: dict[int, tuple[CallFact, ...]] = {}
 
     def of_call(self, call: int) -> tuple[CallFact, ...]:
@@ -106,16 +97,11 @@ class Selected(NamedTuple):
         return sum(map(len, self.of_thread))
 
 
-def select(recording: Recording, wanted: Wanted, happened: Happened, facts: CallFacts) -> Selected:
+def select(recording: Recording, wanted: Wanted, facts: CallFacts) -> Selected:
     """The calls that are asked for."""
     calls = recording.calls
     of_thread = tuple(array("i") for _ in recording.threads)
-    if wanted.everything:
-        for call, thread in enumerate(calls.thread):
-            of_thread[thread].append(call)
-        return Selected(of_thread, calls.parent)
     places = [not wanted.lines or any(line.has(place) for line in wanted.lines) for place in recording.places]
-    known: dict[int, bool] = {}
     parents = array("i", [NONE]) * len(calls)
     is_in = bytearray(len(calls))
     for call in range(len(calls)):
@@ -124,18 +110,9 @@ def select(recording: Recording, wanted: Wanted, happened: Happened, facts: Call
         place = calls.place[call]
         if wanted.lines and (place == NONE or not places[place]):
             continue
-        number = happened.number_of(call)
-        takes = known.get(number)
-        if takes is None:
-            takes = known[number] = _takes(wanted, happened.of_number(number))
-        if takes and (not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call))):
+        if wanted.operators is not None and recording.operator_of(call) not in wanted.operators:
+            continue
+        if not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call)):
             is_in[call] = 1
             of_thread[calls.thread[call]].append(call)
     return Selected(of_thread, parents)
-
-
-def _takes(wanted: Wanted, explained: Explained) -> bool:
-    """True if a signature is asked for."""
-    if wanted.operators is not None and str(explained.operator) not in wanted.operators:
-        return False
-    return wanted.keys is None or any(hop.slot in wanted.keys for hop in explained.own_hops)

@@ -76,21 +76,21 @@ class CallTree:
         """The shape that is repeated."""
         return self._shapes[fold.shape]
 
-    def items(self, most: int | None = None) -> Iterator[Item]:
-        """The lines, each before those inside. most: levels of calls, None for all."""
-        waiting: list[tuple[FoldedCalls, int, int, int, Sequence[int]]] = []
-        """Stretches to come: where each starts, its level on the screen, that of its calls, repetitions around it."""
+    def items(self) -> Iterator[Item]:
+        """The lines, each before those inside."""
+        waiting: list[tuple[FoldedCalls, int, int, Sequence[int]]] = []
+        """Stretches to come: where each starts, its level, repetitions around it."""
 
-        def put(folds: Sequence[FoldedCalls], start: int, level: int, depth: int, around: Sequence[int]) -> None:
+        def put(folds: Sequence[FoldedCalls], start: int, level: int, around: Sequence[int]) -> None:
             placed = []
             for fold in folds:
-                placed.append((fold, start, level, depth, around))
+                placed.append((fold, start, level, around))
                 start += fold.times * self.shape(fold).size
             waiting.extend(reversed(placed))
 
-        put(self.top, 0, 0, 0, (0,))
+        put(self.top, 0, 0, (0,))
         while waiting:
-            fold, start, level, depth, around = waiting.pop()
+            fold, start, level, around = waiting.pop()
             shape = self.shape(fold)
             steps = [first + step * shape.size for first in around for step in range(fold.times)]
             is_group = shape.kind == GROUP
@@ -102,10 +102,7 @@ class CallTree:
                 is_group,
                 [self.numbers[start + step] for step in steps] if not is_group else (),
             )
-            if is_group:
-                put(shape.inside, start, level + 1, depth, steps)
-            elif most is None or depth + 1 < most:
-                put(shape.inside, start + 1, level + 1, depth + 1, steps)
+            put(shape.inside, start if is_group else start + 1, level + 1, steps)
 
     def _shape(self, kind: int, inside: tuple[FoldedCalls, ...]) -> int:
         key = (kind, inside)

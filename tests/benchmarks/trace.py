@@ -75,9 +75,8 @@ def measure(python: str, folder: Path, way: str) -> dict[str, tuple[float, float
     program.write_text(PROGRAM, encoding="utf-8")
     words = [python, str(program), *(["profiler"] if way == "profiler" else [])]
     environment = dict(os.environ)
-    if way.startswith("recorded"):
-        save, is_with_lines = str(folder / "recording"), way == "recorded"
-        environment |= variables(words[1:], library_of(python), save, state=False, lines=is_with_lines)
+    if way == "recorded":
+        environment |= variables(words[1:], library_of(python), str(folder / "recording"), state=False)
     done = subprocess.run(
         words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, env=environment
     )
@@ -93,7 +92,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         alone = measure(python, folder, "alone")
-        for way in ("alone", "recorded", "recorded without lines", "profiler"):
+        for way in ("alone", "recorded", "profiler"):
             figures = alone if way == "alone" else measure(python, folder, way)
             parts = [f"{way:24} {figures['memory'][0]:5.0f} MiB"]
             for loop in ("add", "step"):

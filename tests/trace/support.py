@@ -61,8 +61,6 @@ class Writer:
                 "python": "3.11.7",
                 "argv": ["train.py", "--fast"],
                 "directory": "/home/me",
-                "started": 1790000000.0,
-                "lines": True,
                 **head,
             },
         ]  # type: list[Any]

@@ -61,7 +61,7 @@ def trace(folder: Path, *arguments: str) -> Result:
 
 def test_what_stands_behind_the_program_is_its_own(folder: Path) -> None:
     """A PyTorch that cannot be recorded is no reason not to run it."""
-    done = trace(folder, "--no-lines", "program.py", "--op", "x", "--nosuch", "-m", "--", "-o")
+    done = trace(folder, "--no-state", "program.py", "--op", "x", "--nosuch", "-m", "--", "-o")
     assert done.code == 3
     assert done.out == "['program.py', '--op', 'x', '--nosuch', '-m', '--', '-o']\n"
     assert "note: nothing was recorded: this PyTorch cannot be recorded: " in done.err
@@ -171,7 +171,7 @@ def test_a_recording_is_known_by_its_content(tmp_path: Path) -> None:
     file.write_text(every(), encoding="utf-8")
     assert call("trace", str(file), "--op", "aten::relu") == call("trace", "--op", "aten::relu", str(file))
     for arguments, text in (
-        ((str(file), "--no-lines"), "--no-lines says how a program is run, and "),
+        ((str(file), "--no-state"), "--no-state says how a program is run, and "),
         (("--max-size", "1", str(file)), "--max-size says how a program is run, and "),
         ((str(file), str(REAL)), "Give one recording"),
     ):

@@ -96,7 +96,7 @@ def test_the_last_recording_and_what_it_does_not_have(tmp_path: Path) -> None:
     assert (done.code, done.out) == (5, "")
     assert "the program called no operator that matches 'aten::nosuch'" in done.err
     assert done.err.endswith(NOTE)
-    line = [*COMMAND, "trace", "--last", "--depth", "1"]
+    line = [*COMMAND, "trace", "--last", "--limit", "5"]
     last = subprocess.run(line, env=variables(tmp_path), capture_output=True, check=False, text=True)
     assert (last.returncode, last.stderr) == (0, "")
     assert last.stdout.startswith(HEAD)

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +64,10 @@ def test_a_real_program_is_shown_whole() -> None:
 
 FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "an operator": (["--op", "aten::relu"], {"aten::relu"}),
-    "a key": (["--key", "AutocastCPU"], {"aten::linear"}),
     "a line": (["--line", "train.py:8"], {"aten::copy_"}),
     "what raised": (["--only", "raised"], {"aten::masked_select"}),
     "Python": (["--only", "python"], {"aten::cos"}),
-    "decompositions of a key": (
-        ["--only", "decomposes", "--key", "AutogradCPU", "--op", "aten::[lr]*"],
-        {"aten::linear"},
-    ),
-    "of a call, not of what it calls again": (["--only", "decomposes", "--key", "AutocastCPU"], set()),
+    "decompositions": (["--only", "decomposes", "--op", "aten::[lr]*"], {"aten::linear"}),
 }
 
 
@@ -87,7 +81,6 @@ def test_filters(what: str, file: str) -> None:
 def test_options_that_choose_nothing_are_refused(file: str) -> None:
     for options, expected in (
         (["--op", "aten::rellu"], "Did you mean aten::relu"),
-        (["--key", "AutogradCPPU"], "AutogradCPU"),
         (["--line", "other.py:3"], "/home/me/train.py"),
         (["--explain", "999"], "the recording has the calls 0 to"),
     ):
@@ -130,7 +123,7 @@ def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) ->
     """
     report = answer(str(KERNELS))
     assert (report["seen"], report["counts"]["different"]) == ("all-kernels", 0)
-    own = [[*_own(row["path"]["kernels"])] for row in rows_of(report) if row["path"] for _ in range(row["all"])]
+    own = [row["path"]["kernels"] for row in rows_of(report) if row["path"] for _ in range(row["all"])]
     lines = [json.loads(line) for line in KERNELS.read_text(encoding="utf-8").splitlines()[1:]]
     ran = Counter(line[2] for line in lines if line[0] == "k")
     assert Counter(kernel["key"] for kernels in own for kernel in kernels) == ran
@@ -141,22 +134,6 @@ def test_kernels_that_logging_kernels_wrote_down_are_followed(tmp_path: Path) ->
             text[number + 1] = f"{json.dumps([*line[:3], line[3] ^ 1, *line[4:]])}\n"
             (tmp_path / "f.trace").write_text("".join(text), encoding="utf-8")
             assert answer(str(tmp_path / "f.trace"))["counts"]["different"] == 1
-
-
-def test_a_kernel_that_does_not_call_its_operator_again(tmp_path: Path) -> None:
-    """As the kernel of mm for autocast is predicted to do."""
-    writer = Writer()
-    ran = (("AutocastCPU", 618475356161),)
-    writer.call("aten::mm", excluded=("-AutocastCPU",), tensors=(PLAIN, PLAIN), kernels=ran)
-    assert ("different", "aten::mm", "", 1) in findings_of(writer, tmp_path)
-
-
-def _own(kernels: list[Any]) -> Iterator[Any]:
-    """The kernels up to one that calls the operator again."""
-    for kernel in kernels:
-        yield kernel
-        if kernel["does"] == "calls-anew":
-            return
 
 
 # Facts in a row about its calls, whatever is shown beside it.

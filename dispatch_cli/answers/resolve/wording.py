@@ -283,6 +283,9 @@ def recorded_end_sentence(report: ResolveReport) -> str | None:
     if report.ended is CallEnd.UNFINISHED:
         return f"The end of the call is not recorded; it came to {report.steps[-1].hop.slot}."
     error, last = report.end.error, report.steps[-1].hop
+    if last.does is Does.CALLS_ANEW and error is None:
+        where = f"{step_kernel(report.steps[-1])} at {last.slot}{_rule(report.steps[-1])}"
+        return f"{where} calls the operator again, which is a call of its own."
     unknown = last.does is Does.REDISPATCHES and error is not None and not error.slot and error.kind is ErrorKind.KERNEL
     after = "; `trace --verify` observes which kernels run"
     return f"The call raised, at {last.slot} or after that{after}." if unknown else None

@@ -17,7 +17,7 @@ from dispatch_cli.answers.trace.command_run import (
 )
 from dispatch_cli.cli.help import Command
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.options import key_option, op_option
+from dispatch_cli.cli.options import op_option
 from dispatch_cli.cli.output import Output, output_option, output_options
 
 ONLY = ("fallback", "decomposes", "no-gradient", "stale", "python", "raised")
@@ -81,7 +81,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     metavar="MB",
     help="Record no further calls when the recording has that size. Default: 256.",
 )
-@click.option("--no-lines", is_flag=True, help="Record no lines of Python; the program runs faster.")
 @click.option(
     "--no-state",
     is_flag=True,
@@ -93,7 +92,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     help="Observe every kernel, not only the first of each call: kernels that take notes are put before the others.",
 )
 @op_option("Only calls of operators that match.")
-@key_option("Only calls that run a kernel at a key that matches.")
 @click.option(
     "--line",
     "lines",
@@ -108,9 +106,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
     type=click.Choice(ONLY),
     help="Only calls that reach a backend fallback, decompose into other operators, want gradients and get none, find "
     "a stale slot, run Python, or raise. Repeatable.",
-)
-@click.option(
-    "--depth", type=click.IntRange(min=1), metavar="N", help="Show N levels of calls inside of calls. Default: all."
 )
 @click.option("--explain", type=click.IntRange(min=0), metavar="N", help="Explain call N as `resolve` does.")
 @click.option(
@@ -130,14 +125,11 @@ def command(
     python: str | None,
     save: str | None,
     max_size: int | None,
-    no_lines: bool,
     no_state: bool,
     verify: bool,
     ops: tuple[str, ...],
-    key_globs: tuple[str, ...],
     lines: tuple[str, ...],
     only: tuple[str, ...],
-    depth: int | None,
     explain: int | None,
     limit: int,
     full: bool,
@@ -161,11 +153,11 @@ def command(
     gradients, decompositions of operators that have a kernel at another backend, stale slots. Times include the calls
     inside of a call, and what recording costs.
     """
-    asked = TraceAsked(ops, key_globs, lines, only, depth, explain, limit, full)
+    asked = TraceAsked(ops, lines, only, explain, limit, full)
     context = click.get_current_context()
     recording = last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:
-        run = RunAsked(program, is_module, python, save, max_size, no_lines, no_state, verify)
+        run = RunAsked(program, is_module, python, save, max_size, no_state, verify)
         run_program(run, asked, out)
         return
     of_a_run = [name for name in RunAsked._fields if name not in ("program", "is_module") and context.params[name]]

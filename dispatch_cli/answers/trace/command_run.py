@@ -24,10 +24,8 @@ class TraceAsked(NamedTuple):
     """Options of a question about a recording."""
 
     ops: tuple[str, ...]
-    keys: tuple[str, ...]
     lines: tuple[str, ...]
     only: tuple[str, ...]
-    depth: int | None
     explain: int | None
     limit: int
     full: bool
@@ -52,7 +50,7 @@ def show_trace(view: TraceView, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.answers.trace.report import trace_report
 
     wanted = _wanted(view, asked)
-    report = trace_report(view, wanted, asked.depth)
+    report = trace_report(view, wanted)
     limit = None if asked.full else asked.limit or None
     show(report, out, None, **({} if out.format in ("json", "csv") else {"limit": limit}))
 
@@ -62,8 +60,8 @@ def check_together(asked: TraceAsked, out: Output) -> None:
     if asked.explain is not None:
         if out.format == "csv":
             raise click.UsageError("--explain has no format csv.")
-        for option in ("op", "key", "line", "only", "depth"):
-            if getattr(asked, f"{option}s" if option in ("op", "key", "line") else option):
+        for option in ("op", "line", "only"):
+            if getattr(asked, option if option == "only" else f"{option}s"):
                 raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
 
 
@@ -84,7 +82,6 @@ def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
 
 def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
     """The calls that the options ask for; exits with 2 where one asks for nothing that the recording has."""
-    from dispatch_cli.cli.options import chosen_keys
     from dispatch_cli.trace.facts import CallFact
     from dispatch_cli.trace.selected import PythonLine, Wanted
 
@@ -96,7 +93,6 @@ def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
             raise click.BadParameter(f"no call comes from {text!r}. {known}", param_hint="'--line'")
     return Wanted(
         _operators(view, asked.ops),
-        chosen_keys(view.state.dispatcher.universe, asked.keys),
         lines,
         tuple(map(CallFact, asked.only)),
     )
@@ -117,7 +113,6 @@ class RunAsked(NamedTuple):
     python: str | None
     save: str | None
     max_size: int | None
-    no_lines: bool
     no_state: bool
     verify: bool
 
@@ -160,7 +155,6 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
                 library_for(python, folder),
                 file,
                 megabytes=run.max_size or 256,
-                lines=not run.no_lines,
                 state=not run.no_state,
                 kernels=run.verify,
             )

@@ -163,7 +163,7 @@ def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
             yield Paragraph("Heaviest calls", kind=ParagraphKind.SECTION)
             yield Paragraph(
                 f"{limit:,} of {count:,} lines, by the time of their calls with those inside; --full shows all. --op, "
-                "--key, --line, --only and --depth choose calls."
+                "--line and --only choose calls."
             )
     for thread in threads:
         yield Gap()
@@ -286,7 +286,7 @@ def sheet(report: TraceReport) -> Sheet:
                 row.times,
                 row.all,
                 row.operator,
-                () if row.path is None else tuple(kernel.key for kernel in row.path.own),
+                () if row.path is None else tuple(kernel.key for kernel in row.path.kernels),
                 None if row.path is None else row.path.end,
                 None if row.place is None else str(row.place),
                 row.microseconds,

@@ -68,7 +68,7 @@ def operator_totals(view: TraceView, chosen: Selected) -> tuple[OperatorTotal, .
     for number, calls_of in counts.items():
         happened, path = view.happened.of_number(number), view.path_of(number)
         name = str(happened.operator)
-        total = PathTotal(tuple(kernel.key for kernel in path.own), happened.ended, calls=0)
+        total = PathTotal(tuple(kernel.key for kernel in path.kernels), happened.ended, calls=0)
         by_name.setdefault(name, Counter())[total] += calls_of
         spent[name] += times[number]
     totals = [
@@ -163,11 +163,11 @@ class TraceCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """recording: the file. torch, python, argv, directory, started: of the program.
+    """recording: the file. torch, python, argv, directory: of the program.
 
     universe: the key layout. embedded: the embedded state by which the calls are explained; None where it is the
-    program's own, recorded at its end. seen: which kernels are observed. lines: whether Python lines were recorded.
-    not_recorded: why something is missing. threads: the trees, made as they are read.
+    program's own, recorded at its end. seen: which kernels are observed. not_recorded: why something is missing.
+    threads: the trees, made as they are read.
     """
 
     REPORT: ClassVar[str] = "trace"
@@ -177,11 +177,9 @@ class TraceReport:
     python: str | None
     argv: tuple[str, ...]
     directory: str | None
-    started: float | None
     universe: str
     embedded: str | None
     seen: KernelsSeen
-    lines: bool
     counts: TraceCounts
     not_recorded: tuple[NotRecorded, ...]
     threads: Iterable[TraceThread]
@@ -189,8 +187,8 @@ class TraceReport:
     findings: tuple[TraceFinding, ...]
 
 
-def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None) -> TraceReport:
-    """The report of a recording. levels: of calls inside of calls, None for all."""
+def trace_report(view: TraceView, wanted: Wanted) -> TraceReport:
+    """The report of a recording."""
     recording, head = view.recording, view.recording.head
     chosen = view.select(wanted)
     return TraceReport(
@@ -199,14 +197,12 @@ def trace_report(view: TraceView, wanted: Wanted, levels: int | None = None) -> 
         python=head.python,
         argv=head.argv,
         directory=head.directory,
-        started=head.started,
         universe=view.state.dispatcher.universe.name,
         embedded=view.known.base if view.known.is_base else None,
         seen=KernelsSeen.ALL if recording.kernels else KernelsSeen.FIRST,
-        lines=head.lines,
         counts=_counts(view, chosen),
         not_recorded=_not_recorded(recording),
-        threads=_threads(view, chosen, levels),
+        threads=_threads(view, chosen),
         operators=operator_totals(view, chosen),
         findings=trace_findings(view, chosen),
     )
@@ -243,15 +239,15 @@ def _not_recorded(recording: Recording) -> tuple[NotRecorded, ...]:
     return tuple(missing)
 
 
-def _threads(view: TraceView, chosen: Selected, levels: int | None) -> Iterator[TraceThread]:
+def _threads(view: TraceView, chosen: Selected) -> Iterator[TraceThread]:
     for thread, numbers in enumerate(chosen.of_thread):
         if numbers:
             tree = CallTree(numbers, chosen.parents, view.kind)
-            yield TraceThread(view.recording.threads[thread], len(numbers), _rows(view, tree, levels))
+            yield TraceThread(view.recording.threads[thread], len(numbers), _rows(view, tree))
 
 
-def _rows(view: TraceView, tree: CallTree, levels: int | None) -> Iterator[TraceRow]:
-    for item in tree.items(levels):
+def _rows(view: TraceView, tree: CallTree) -> Iterator[TraceRow]:
+    for item in tree.items():
         if item.is_group:
             yield TraceRow(item.call, item.level, item.times, 0, item.calls)
         else:
@@ -283,7 +279,7 @@ def _row(view: TraceView, item: Item) -> TraceRow:
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
         mismatch=mismatch,
-        predicted=() if mismatch is None else tuple(hop.slot for hop in view.explainer.of_call(call).own_hops),
+        predicted=() if mismatch is None else tuple(hop.slot for hop in view.explainer.of_call(call).hops),
     )
 
 

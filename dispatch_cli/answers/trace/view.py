@@ -42,10 +42,10 @@ class TraceKernel(NamedTuple):
 class TracePath(NamedTuple):
     """Path of the calls of one signature through the kernels.
 
-    kernels: those that run; of a call that did not return, those that are known to have run.
-    skipped: the keys whose entries fell through. excluded: those that the thread excludes and a fresh one would not.
-    end: how the call ends, as the engine says, or as was observed; handler: the class that gets it then, where that is
-    known. problem: why nothing can be said.
+    kernels: those that run, up to one that calls the operator again, which is a call of its own; of a call that did not
+    return, those that are known to have run. skipped: the keys whose entries fell through. excluded: those that the
+    thread excludes and a fresh one would not. end: how the call ends, as the engine says, or as was observed; handler:
+    the class that gets it then, where that is known. problem: why nothing can be said.
     """
 
     kernels: tuple[TraceKernel, ...]
@@ -54,12 +54,6 @@ class TracePath(NamedTuple):
     end: EndKind | None
     handler: str | None
     problem: str | None
-
-    @property
-    def own(self) -> tuple[TraceKernel, ...]:
-        """The kernels up to one that calls the operator again, which is a call of its own."""
-        again = next((at for at, run in enumerate(self.kernels) if run.does is Does.CALLS_ANEW), len(self.kernels))
-        return self.kernels[: again + 1]
 
 
 class TraceView:
@@ -71,14 +65,14 @@ class TraceView:
         self.state = known.state
         self.explainer = Explainer(recording, known.state)
         self.happened = Happened(self.explainer)
-        self.facts = CallFacts(recording, self.happened, self.explainer)
+        self.facts = CallFacts(recording, self.happened, known.state.dispatcher.universe)
         self._paths: dict[int, TracePath] = {}
         self._kinds: dict[object, int] = {}
         self._shown: dict[int, int] = {}
 
     def select(self, wanted: Wanted) -> Selected:
         """The calls that are asked for."""
-        return select(self.recording, wanted, self.happened, self.facts)
+        return select(self.recording, wanted, self.facts)
 
     def path_of(self, number: int) -> TracePath:
         """Path of calls with a number of `Happened`."""

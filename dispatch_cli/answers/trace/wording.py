@@ -23,7 +23,7 @@ def path_runs(path: TracePath, predicted: tuple[str, ...] = (), returned: bool =
     if path.problem is not None:
         return (Run(f"not known: {path.problem}", Tone.WARN),)
     runs: list[Run] = []
-    kernels = path.own
+    kernels = path.kernels
     calls_again = bool(kernels) and kernels[-1].does is Does.CALLS_ANEW
     for kernel in kernels:
         if runs:
@@ -170,6 +170,4 @@ def missing_sentences(report: TraceReport) -> tuple[str, ...]:
             sentences.append("what came after the last of these calls")
     if counts.dropped:
         sentences.append(f"{plural(counts.dropped, 'call')} not recorded")
-    if not report.lines:
-        sentences.append("lines of Python")
     return tuple(dict.fromkeys(sentences))

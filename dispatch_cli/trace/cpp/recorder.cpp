@@ -314,7 +314,6 @@ class Recorder {
   std::atomic<bool> on{false};
   std::mutex lock;
   Output output;
-  bool lines = true;
   std::string torch, directory;  // torch: the folder of PyTorch
   std::chrono::steady_clock::time_point started;
   std::atomic<int64_t> dropped{0};
@@ -328,7 +327,7 @@ class Recorder {
     const auto* schema = std::get_if<at::RecordFunction::schema_ref_t>(&function.fn_);
     if (schema == nullptr) return;  // it has but a name
     // first what may have Python collect garbage: finalizers can call operators
-    const Caller caller = lines ? caller_of(thread) : Caller();
+    const Caller caller = caller_of(thread);
     if (thread.number < 0) number_thread(thread);
     const auto [number, arguments] = operator_of(schema->get());
     const auto call = described(*arguments, function.inputs());
@@ -598,11 +597,10 @@ extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 // Records from here on, in every thread. path: the recording, which ends at position; its calls end at most bytes.
 // elapsed: nanoseconds since the program's start. Returns what went wrong, or nothing.
 const char* recorder_start(const char* path, uint64_t position, uint64_t most, const char* torch,
-                           const char* directory, bool lines, int64_t elapsed) {
+                           const char* directory, int64_t elapsed) {
   if (const char* error = recorder.output.open(path, position, most)) return error;
   recorder.torch = torch;
   recorder.directory = directory;
-  recorder.lines = lines;
   recorder.started = std::chrono::steady_clock::now() - std::chrono::nanoseconds(elapsed);
   pthread_atfork(before_fork, after_fork, in_child);
   recorder.on = true;

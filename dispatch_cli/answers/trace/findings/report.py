@@ -113,7 +113,7 @@ def _finding(view: TraceView, about: TraceFinding, calls: _CallsAbout) -> TraceF
 def _of_calls(explained: Explained) -> Iterator[TraceFinding]:
     """Findings about calls in which the same happened, without the calls."""
     universe, name = explained.state.dispatcher.universe, str(explained.operator)
-    hops = explained.own_hops
+    hops = explained.hops
     for hop in hops:
         if is_fallback(hop, universe):
             yield _about(TraceFindingKind.FALLBACK, name, hop)
@@ -143,7 +143,7 @@ def _others(explained: Explained) -> tuple[str, ...]:
 
     Not Meta: what is there finds out shapes, and computes nothing.
     """
-    dispatcher, keyset = explained.state.dispatcher, explained.own_hops[-1].keyset
+    dispatcher, keyset = explained.state.dispatcher, explained.hops[-1].keyset
     names = dispatcher.universe.functionalities
     computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else names
     group = next((dispatcher.universe.per_backend.get(key, ()) for key in reversed(computing) if keyset.has(key)), ())
