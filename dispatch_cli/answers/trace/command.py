@@ -145,8 +145,8 @@ def command(
 
     The key of the first kernel of a call follows from the keys of its tensors and the state of its thread, which are
     recorded. The kernel is the one that the operator's table held there when it was called. The kernels after it are
-    predicted, as `resolve` predicts them; with --verify their keys are observed as well. Calls and groups of calls that
-    repeat are shown once, with a count. Calls keep their numbers, whatever is shown.
+    predicted, as `resolve` predicts them; with --verify their keys are observed as well. Calls that are alike and
+    made by the calls of one line are one line, with a count. Calls keep their numbers, whatever is shown.
 
     Of the tree of calls the lines are shown that took longest, with --full all. Below it are the operators with their
     kernels, and at the end what is worth knowing: backend fallbacks, operators without a backward whose tensors require

@@ -23,7 +23,6 @@ from dispatch_cli.answers.trace.wording import (
     missing_sentences,
     path_total,
     row_end,
-    row_operator,
     row_path,
     seen_sentence,
     short_heading,
@@ -74,22 +73,18 @@ class ShownLine(NamedTuple):
 
 def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[ShownLine]:
     """The rows, and above those of each line of Python that line."""
-    around: list[tuple[str, str] | None] = [("", "")]
-    """The headings that are above the rows of each level, and of those inside of it; None where none are."""
+    around = [("", "")]
+    """The headings that are above the rows of each level, and of those inside of it."""
     room = 0
     for row in rows:
         del around[row.level + 2 :]
         while len(around) < row.level + 2:
             around.append(around[-1])
         before = around[row.level + 1]
-        if row.operator is None:
-            around[row.level + 1] = None
-            yield ShownLine(row, "", INDENT * row.level)
-            continue
         if (headings := headings_of(row, directory)) != before:
             around[row.level + 1] = headings
             place, forward = headings
-            if place and (before is None or place != before[0] or not forward):
+            if place and (place != before[0] or not forward):
                 room = INDENT
                 yield ShownLine(None, place, INDENT * row.level, place=row.place)
             if forward:
@@ -100,26 +95,24 @@ def tree_lines(rows: Sequence[TraceRow], directory: str | None) -> Iterator[Show
 def _columns() -> list[Column[ShownLine]]:
     def number(line: ShownLine, _: bool) -> Inline:
         row = line.row
-        return Run("" if row is None or row.operator is None else str(row.number), Tone.DIM)
+        return Run("" if row is None else str(row.number), Tone.DIM)
 
     def operator(line: ShownLine, short: bool) -> Inline:
         row, indent = line.row, Run(" " * min(line.indent, INDENT * MOST_INDENTED))
         if row is None:
             return (indent, Run(short_heading(line.heading) if short else line.heading, Tone.PLACE))
-        label = Run(row_operator(row), Tone.DIM if row.operator is None else Tone.BAD if row.raised else Tone.HEAD)
+        label = Run(row.operator, Tone.BAD if row.raised else Tone.HEAD)
         if line.indent > INDENT * MOST_INDENTED:
             return (indent, Run(f"level {row.level}: ", Tone.DIM), label)
         return (indent, label)
 
     def kernels(line: ShownLine, _: bool) -> Inline:
         row = line.row
-        if row is None or row.path is None:
-            return ""
-        return joined(row_path(row), *row_end(row))
+        return "" if row is None else joined(row_path(row), *row_end(row))
 
     def times(line: ShownLine, _: bool) -> Inline:
         row = line.row
-        return "" if row is None or row.operator is None or row.times == 1 else f"{TIMES}{row.times:,}"
+        return "" if row is None or row.times == 1 else f"{TIMES}{row.times:,}"
 
     def milliseconds(line: ShownLine, _: bool) -> Inline:
         spent = None if line.row is None else line.row.microseconds
@@ -277,17 +270,16 @@ _OTHER_KEYS = {
 def sheet(report: TraceReport) -> Sheet:
     """A row for each line of the trees."""
     return Sheet(
-        (*("thread", "call", "level", "times", "all", "operator", "kernels", "end"), *("python_line", "microseconds")),
+        ("thread", "call", "level", "times", "operator", "kernels", "end", "python_line", "microseconds"),
         (
             (
                 thread.name,
                 row.number,
                 row.level,
                 row.times,
-                row.all,
                 row.operator,
-                () if row.path is None else tuple(kernel.key for kernel in row.path.kernels),
-                None if row.path is None else row.path.end,
+                tuple(kernel.key for kernel in row.path.kernels),
+                row.path.end,
                 None if row.place is None else str(row.place),
                 row.microseconds,
             )

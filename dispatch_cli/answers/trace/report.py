@@ -17,7 +17,7 @@ from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.happened import Difference
 from dispatch_cli.trace.recording import NotRecorded, PythonPlace, Recording
 from dispatch_cli.trace.selected import Selected, Wanted
-from dispatch_cli.trace.tree import CallTree, Item
+from dispatch_cli.trace.tree import Item, tree_items
 
 
 class OperatorTotal(NamedTuple):
@@ -98,26 +98,22 @@ class KernelsSeen(Enum):
 
 
 class TraceRow(NamedTuple):
-    """A line of the tree: calls that are alike, or a group of lines that is repeated.
+    """A line of the tree: calls that are alike, inside of the same line.
 
-    number: of the first call, for --explain: its position in the recording, from 0. level: how deep it is.
-    times: how often it comes in a row. all: how many calls the line stands for, with those of repetitions of what it is
-    in; 0 for a group. calls: of one of them, with all that it calls. operator: None for a group.
-    place: the line of Python, where it is recorded. forward, forward_place: of a backward call, the forward call that
-    it belongs to, and its line; forwards: how many such calls those of the row belong to. calls_again: one of the calls
-    right inside of it is of the same operator. microseconds: that all of them took, with the calls inside of them and
-    with what recording costs. raised: how many raised; unfinished: how many have no end in the recording.
-    mismatch: where the kernels that ran are not those that the engine predicts; predicted: then the keys of
-    those, up to one that calls the operator again.
+    number: of the first call, for --explain: its position in the recording, from 0. level: how deep it is. times: how
+    many calls they are. place: the line of Python, where it is recorded. forward, forward_place: of a backward call,
+    the forward call that it belongs to, and its line; forwards: how many such calls those of the row belong to.
+    calls_again: one of the calls right inside of it is of the same operator. microseconds: that all of them took, with
+    the calls inside of them and with what recording costs. raised: how many raised; unfinished: how many have no end in
+    the recording. mismatch: where the kernels that ran are not those that the engine predicts; predicted: then the keys
+    of those, up to one that calls the operator again.
     """
 
     number: int
     level: int
     times: int
-    all: int
-    calls: int
-    operator: str | None = None
-    path: TracePath | None = None
+    operator: str
+    path: TracePath
     facts: tuple[CallFact, ...] = ()
     place: PythonPlace | None = None
     forward: int | None = None
@@ -242,38 +238,28 @@ def _not_recorded(recording: Recording) -> tuple[NotRecorded, ...]:
 def _threads(view: TraceView, chosen: Selected) -> Iterator[TraceThread]:
     for thread, numbers in enumerate(chosen.of_thread):
         if numbers:
-            tree = CallTree(numbers, chosen.parents, view.kind)
-            yield TraceThread(view.recording.threads[thread], len(numbers), _rows(view, tree))
-
-
-def _rows(view: TraceView, tree: CallTree) -> Iterator[TraceRow]:
-    for item in tree.items():
-        if item.is_group:
-            yield TraceRow(item.call, item.level, item.times, 0, item.calls)
-        else:
-            yield _row(view, item)
+            items = tree_items(numbers, chosen.parents, view.kind)
+            yield TraceThread(view.recording.threads[thread], len(numbers), (_row(view, item) for item in items))
 
 
 def _row(view: TraceView, item: Item) -> TraceRow:
-    recording, call = view.recording, item.call
-    times = [recording.calls.microseconds(number) for number in item.every]
+    recording, call = view.recording, item.calls[0]
+    times = [recording.calls.microseconds(number) for number in item.calls]
     known = [time for time in times if time is not None]
     forward = view.recording.forward_of(call)
-    ends = Counter(map(view.happened.ended_as, item.every))
+    ends = Counter(map(view.happened.ended_as, item.calls))
     mismatch = view.happened.difference(call)
     return TraceRow(
         number=call,
         level=item.level,
-        times=item.times,
-        all=len(item.every),
-        calls=item.calls,
+        times=len(item.calls),
         operator=recording.operator_of(call),
         path=view.path(call),
         facts=view.facts.of_call(call),
         place=recording.place_of(call),
         forward=forward,
         forward_place=None if forward is None else recording.place_of(forward),
-        forwards=0 if forward is None else len({*map(view.recording.forward_of, item.every)}),
+        forwards=0 if forward is None else len({*map(view.recording.forward_of, item.calls)}),
         calls_again=view.calls_again(call),
         microseconds=sum(known) if known else None,
         raised=ends[CallEnd.RAISED],
@@ -296,10 +282,10 @@ def heaviest_lines(threads: Iterable[TraceThread], most: int) -> tuple[tuple[Tra
     """The *most* lines of calls that took longest, in the threads that have some, and the number of all lines.
 
     Each is there with the lines that it is inside of. Calls whose end is not recorded come first: the program was in
-    them when it was killed. A repeated group has no time of its own: it is there with what is inside of it.
+    them when it was killed.
     """
     numbers = count()
-    lines = (line for thread in threads for line in _lines(thread, numbers) if line.row.operator is not None)
+    lines = (line for thread in threads for line in _lines(thread, numbers))
     shown: dict[int, _Line] = {}
     for chosen in heapq.nlargest(most, lines, key=lambda line: (line.row.unfinished > 0, line.row.microseconds or 0)):
         outer: _Line | None = chosen

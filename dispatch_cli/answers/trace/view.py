@@ -108,7 +108,7 @@ class TraceView:
         return self.happened.again(call) != NONE
 
     def kind(self, call: int) -> int:
-        """A number for all calls that look alike: the same operator, kernels, line and end."""
+        """A number for all calls that look alike: the same operator, kernels, line, end and facts."""
         calls = self.recording.calls
         number = self.happened.number_of(call)
         shown = self._shown.get(number)
@@ -126,6 +126,7 @@ class TraceView:
             self.happened.ended_as(call),
             self.calls_again(call),
             self.happened.difference(call),
+            self.facts.of_call(call),
         )
         return self._kinds.setdefault(seen, len(self._kinds))
 

@@ -61,7 +61,6 @@ _ENDINGS: dict[EndKind | None, str] = {
 
 def row_path(row: TraceRow) -> tuple[Run, ...]:
     """The kernels of a row in turn. What a kernel calls again is a row of its own."""
-    assert row.path is not None, "a group has no path"
     return path_runs(row.path, row.predicted, not row.raised and not row.unfinished)
 
 
@@ -127,11 +126,6 @@ def short_heading(text: str) -> str:
     """A heading for where there is little room: the name of the file alone, and no function."""
     words, comma, place = text.rpartition(", ")
     return f"{words}{comma}{place.split(' in ')[0].rpartition('/')[2]}"
-
-
-def row_operator(row: TraceRow) -> str:
-    """Operator of a row, or the number of times that its calls are repeated."""
-    return f"{row.times} times:" if row.operator is None else row.operator
 
 
 def seen_sentence(report: TraceReport) -> str:

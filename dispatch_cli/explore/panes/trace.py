@@ -26,7 +26,6 @@ from dispatch_cli.files.paths import as_argument
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
-from dispatch_cli.render.words import plural
 from dispatch_cli.trace.facts import CallFact
 from dispatch_cli.trace.selected import Wanted
 
@@ -60,7 +59,7 @@ class TracePane(Pane):
         Binding("t", "this", "Operator", tooltip="List only calls of this operator, or all"),
     ]
     MARKS = (
-        (TIMES + "3", "so many calls in a row that are alike"),
+        (TIMES + "3", "so many calls that are alike"),
         ("a → b", "the kernels of a call in turn: the first is observed, the others are predicted"),
     )
     calls = AskedCalls()
@@ -113,9 +112,6 @@ class TracePane(Pane):
         row = target.row if isinstance(target, ShownLine) else None
         if row is None or self.answer is None:
             return
-        if row.operator is None:
-            yield Paragraph(f"A group of {plural(row.calls, 'call')}, which comes {row.times:,} times in a row.")
-            return
         yield Paragraph(Run(f"Call {row.number:,} of {row.operator}", Tone.HEAD))
         for finding in findings_about(self.answer.report, row):
             yield Paragraph(Run(f"! {finding_text(finding)}", Tone.WARN), hang=2)
@@ -123,7 +119,7 @@ class TracePane(Pane):
         view = self.session.trace
         if view is not None and not self.work.busy and (explained := trace_call_report(view, row.number)) is not None:
             yield from call_blocks(explained)
-        elif row.path is not None and row.path.problem is not None:
+        elif row.path.problem is not None:
             yield Paragraph(Run(f"Nothing is known of it: {row.path.problem}.", Tone.WARN))
 
     def go_to(self, target: Any) -> None:
@@ -131,8 +127,7 @@ class TracePane(Pane):
         if not isinstance(target, ShownLine):
             super().go_to(target)
         elif (name := _operator_of(target)) is not None:
-            path = target.row.path if target.row is not None else None
-            first = path.kernels[0].key if path is not None and path.kernels else None
+            first = target.row.path.kernels[0].key if target.row is not None and target.row.path.kernels else None
             if (spot := spot_in(self.session, name, first)) is not None:
                 self.went(spot, "table")
             else:
@@ -198,8 +193,6 @@ def _lines(report: TraceReport) -> int:
 
 def findings_about(report: TraceReport, row: TraceRow) -> Iterator[TraceFinding]:
     """The findings that concern a row: of its operator, at a key where one of its kernels is, or would have been."""
-    if row.path is None:
-        return
     keys = {*(kernel.key for kernel in row.path.kernels), *row.path.skipped}
     yield from (finding for finding in report.findings if finding.operator == row.operator and finding.key in keys)
 
