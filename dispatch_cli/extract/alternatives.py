@@ -1,4 +1,4 @@
-"""Alternatives: files that register the same, and of which no program is known to load both.
+"""Alternatives: files that register the same. The user says that one program loads both by naming both.
 
 A project may have an implementation for each build, in a file of its own. Two such files contradict each other: both
 define an operator, both have the ``TORCH_LIBRARY`` block of a namespace, or a kernel for one operator at one key. What
@@ -9,11 +9,9 @@ each choice of files is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
-from dispatch_cli.extract.loaded_together import LoadedTogether
 from dispatch_cli.extract.readable import is_decided, is_readable
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.conditions.condition import And, Condition, Or, negated
@@ -30,6 +28,7 @@ from dispatch_cli.model.sources.extracted import (
     Extraction,
     FunctionRole,
     OperatorFunction,
+    SourceKind,
 )
 from dispatch_cli.model.sources.file_choice import MOST_RIVALS, FileChoice, is_in_build
 
@@ -49,20 +48,15 @@ class _Claim(NamedTuple):
 
 def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> list[Extraction]:
     """Add conditions to registrations of files that are alternatives."""
-    together = LoadedTogether(sources)
     claims: dict[_Claim, dict[str, list[When]]] = {}
-    in_functions = {place for part in extractions for function in part.functions for place in function.places}
-    surely: set[tuple[str, _Claim]] = set()
     for extraction in extractions:
         for item in extraction.items:
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
-                if item.at not in in_functions and item.at not in extraction.if_absent:
-                    surely.add((item.at.file, claim))
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
     if not shared:
         return list(extractions)
-    rivalry = _Rivalry(together, surely, shared)
+    rivalry = _Rivalry(sources, shared)
     if not (rivalry.rivals or rivalry.dropped):
         return list(extractions)
     return _FileConditions(extractions, rivalry).extractions()
@@ -101,21 +95,13 @@ def _operator(item: Extracted) -> str:
 class _Rivalry:
     """The files that are alternatives of each other.
 
-    surely: the files that register a claim when they are loaded, not in a function that something has to call, nor
-    only where the operator is not there yet.
     claims: with the conditions of each file. rivals: of a file at a claim. dropped: files whose registrations at a
     claim are left out, since too many files have it.
     """
 
-    def __init__(
-        self,
-        together: LoadedTogether,
-        surely: set[tuple[str, _Claim]],
-        claims: dict[_Claim, dict[str, list[When]]],
-    ) -> None:
-        self._together = together
-        self._is_known = cache(together.is_known)
-        self._surely = surely
+    def __init__(self, sources: Sources, claims: dict[_Claim, dict[str, list[When]]]) -> None:
+        self._named = sources.named
+        self._code = sources.headers.union(sources.files.get(SourceKind.PYTHON, ()))
         self._parts: dict[str, set[str]] = {}
         self.claims = claims
         self.rivals: dict[str, dict[_Claim, set[str]]] = {}
@@ -134,13 +120,11 @@ class _Rivalry:
         return set().union(*self.rivals.get(file, {}).values())
 
     def _are_rivals(self, first: str, other: str, claim: _Claim) -> bool:
-        several = [[*dict.fromkeys(self.claims[claim][file])][:MOST_COMPARED] for file in (first, other)]
-        contradict = any(not exclude_each_other(left, right) for left, right in product(*several))
-        if not contradict:
+        files = {first, other}
+        if files <= self._named or not files <= self._code:  # what torchgen makes of its YAML is part of the build
             return False
-        if {(first, claim), (other, claim)} <= self._surely:
-            return not self._is_known(first, other)
-        return not self._together.are_named(first, other)
+        several = [[*dict.fromkeys(self.claims[claim][file])][:MOST_COMPARED] for file in (first, other)]
+        return any(not exclude_each_other(left, right) for left, right in product(*several))
 
     def _note(self, first: str, other: str, claim: _Claim) -> None:
         part = self._parts.get(first, {first}) | self._parts.get(other, {other})

@@ -102,7 +102,7 @@ def test_findings_say_it_in_every_format() -> None:
     assert report["unknown_schemas"] == ["mylib::sized"]
 
 
-# Files that register the same: alternatives, unless it is known that one program loads both.
+# Files that register the same: alternatives, unless both are named.
 
 
 LIBRARY = 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n'
@@ -156,109 +156,10 @@ def test_each_of_two_files_is_checked(make: Make) -> None:
         assert table.code == 0 and f"shown for: {name} is in the build" in table.err and kernel in table.out
 
 
-def test_files_of_one_list_contradict_each_other(make: Make) -> None:
+def test_files_that_are_named_contradict_each_other(make: Make) -> None:
     make({"one.cpp": ONE, "two.cpp": TWO})
     assert checked(".") == ["alternative-files"]
-    make({"setup.py": SETUP.replace("csrc/one.cpp", 'one.cpp", # both\n"two.cpp')})  # the cache sees it, too
-    assert checked(".") == ["refused-registration", "overridden-kernel"]
     assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
-    make({"setup.py": SETUP.replace("csrc/one.cpp", 'one.cpp", "three.cpp')})
-    assert checked(".") == ["alternative-files"]
-
-
-@pytest.mark.parametrize(
-    ("files", "known"),
-    [
-        ({"p/__init__.py": "", "p/user.py": "x = 1\n"}, False),
-        ({"p/__init__.py": "from . import one, two\n"}, True),
-        ({"p/__init__.py": "if x:\n    from . import one\nelse:\n    from . import two\n"}, False),
-        ({"p/__init__.py": "from . import one\n"}, True),  # importing p.two runs p/__init__.py
-        ({"p/__init__.py": "", "p/a.py": "from . import one\n", "p/b.py": "import p.a\nimport p.two\n"}, True),
-        ({"p/__init__.py": "", "p/a.py": "from . import one\n", "p/b.py": "import p.two\n"}, False),
-    ],
-)
-def test_modules_that_one_module_imports(files: dict[str, str], known: bool, make: Make) -> None:
-    fragment = PYTHON.format(kind="FRAGMENT")
-    make({"p/one.py": fragment, "p/two.py": fragment, **files})
-    assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
-
-
-SETUP = 'setup(ext_modules=[CppExtension("p._C", ["csrc/one.cpp"])])\n'
-TEMPLATE = """
-this_dir = os.path.dirname(os.path.curdir)
-sources = list(glob.glob(os.path.join(this_dir, library_name, "csrc", "*.cpp")))
-setup(ext_modules=[extension(f"{library_name}._C", sources, extra_link_args=[])])
-"""
-"""The template of PyTorch (extension-cpp)."""
-
-
-@pytest.mark.parametrize(
-    ("setup", "package", "known"),
-    [
-        (SETUP, "from . import _C, two\n", True),
-        (SETUP, "import p._C\nfrom p.two import f\n", True),
-        (SETUP, "from ._C import f\nfrom . import two\n", True),
-        (SETUP, "try:\n    from . import _C\nexcept ImportError:\n    from . import two\n", False),
-        (SETUP, "from . import two\n", False),
-        (SETUP, "from torch import _C\nfrom . import two\n", False),
-        (SETUP.replace("p._C", "p._other"), "from . import _C, two\n", False),
-        (SETUP.replace("one", "three"), "from . import _C, two\n", False),
-        (SETUP.replace("]", "] if x else []"), "from . import _C, two\n", False),
-        (TEMPLATE, "from . import _C, two\n", True),
-        (TEMPLATE, "from . import two\n", False),
-        (TEMPLATE + 'CppExtension("p._other", sources)\n', "from . import _C, two\n", False),
-    ],
-)
-def test_an_extension_and_a_module_that_one_module_imports(setup: str, package: str, known: bool, make: Make) -> None:
-    text = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
-    make({"csrc/one.cpp": ONE, "setup.py": setup, "p/__init__.py": package, "p/two.py": text})
-    assert checked(".") == (["refused-registration"] if known else ["alternative-files"])
-    if setup == TEMPLATE:  # what is built by another script is not a source of it
-        make({"csrc/setup.py": ""})
-        assert checked(".") == ["alternative-files"]
-
-
-ASKS = 'if not hasattr(torch.ops.my, "f"):\n'
-
-
-@pytest.mark.parametrize(("asks", "expected"), [(ASKS, "alternative-files"), ("if True:\n", "refused-registration")])
-def test_a_definition_for_where_the_operator_is_not_there_yet(asks: str, expected: str, make: Make) -> None:
-    library = 'import torch\n\nlib = torch.library.Library("my", "FRAGMENT")\n'
-    text = f'{library}{asks}    lib.define("f(Tensor x) -> Tensor")\n'
-    make({"csrc/one.cpp": ONE, "setup.py": SETUP, "p/__init__.py": "from . import _C, two\n", "p/two.py": text})
-    assert checked(".") == [expected]
-
-
-DEFINES = 'import torch\n\nlib = torch.library.Library("my", "DEF")\nlib.define("g(Tensor x) -> Tensor")\n'
-IN_BODY = '    lib = torch.library.Library("my", "DEF")\n    lib.define("g(Tensor x) -> Tensor")\n'
-IN_FUNCTION = f"import torch\n\ndef register():\n{IN_BODY}"
-CALLED = 'if not hasattr(torch.ops.my, "g"):\n    register()\n'
-ABSENT = f"import torch\n\ntry:\n    torch.ops.my.g\nexcept AttributeError:\n{IN_BODY}"
-
-
-@pytest.mark.parametrize(
-    ("files", "known"),
-    [
-        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": DEFINES}, True),
-        ({"p/__init__.py": "from . import _C, two\n", "p/_C.pyi": "", "p/two.py": DEFINES}, True),
-        ({"p/__init__.py": "from . import _C\n", "p/_C.py": DEFINES}, False),
-        ({"p/__init__.py": "from . import _C, two\n", "p/_C.py": "", "p/two.py": DEFINES}, False),
-        ({"p/__init__.py": '"""Use:\n\nfrom p import _C\n"""\nfrom p import two\n', "p/two.py": DEFINES}, False),
-        ({"p/__init__.py": "X = '''\nfrom p import _C\n'''\nfrom p import two\n", "p/two.py": DEFINES}, False),
-        ({"p/__init__.py": 'Y = \'"""\'\nfrom p import _C, two\nZ = \'"""\'\n', "p/two.py": DEFINES}, True),
-        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": ABSENT}, False),
-        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION}, False),
-        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION + "register()\n"}, True),
-        ({"p/__init__.py": "from . import _C, two\n", "p/two.py": IN_FUNCTION + CALLED}, False),
-        (
-            {"p/__init__.py": "from . import _C, two\nif not _C.OK:\n    two.register()\n", "p/two.py": IN_FUNCTION},
-            False,
-        ),
-    ],
-)
-def test_an_extension_and_what_may_stand_in_for_it(files: dict[str, str], known: bool, make: Make) -> None:
-    make({"csrc/one.cpp": ONE, "setup.py": SETUP, **files})
-    assert ("refused-registration" in checked(".")) == known
 
 
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:

@@ -5,9 +5,8 @@ operator, or have the `TORCH_LIBRARY` block of one namespace, or a kernel for on
 loads both fails, or one kernel overrides the other. So they are taken for alternatives: every other check looks at each
 choice of files, and says for which a finding holds. This finding names the two files.
 
-They are not taken for alternatives where it is known that one program loads both: `setup.py` lists both for one
-extension, a Python module imports both, or both are named on the command line. Then what they contradict
-each other in is a finding, such as `refused-registration`.
+They are not taken for alternatives where both are named on the command line. Then what they contradict each other in
+is a finding, such as `refused-registration`.
 
 Bad, because both files have the kernel:
 

@@ -93,7 +93,7 @@ class PythonRun:
     called: the places of what functions register that nothing calls. excluded: the statements that a decided condition
     excludes.
 
-    questions: tests for what is registered, with the operators. if_absent: as in `Extraction`.
+    questions: tests for what is registered, with the operators.
     removed_python_kernels: operators and keys of kernels that ``py_kernels`` had.
     """
 
@@ -111,7 +111,6 @@ class PythonRun:
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
         self.questions: dict[str, str] = {}
-        self.if_absent: set[Span] = set()
         self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
         self.called_in_excluded: set[str] = set()
@@ -302,8 +301,6 @@ class PythonRun:
         if not isinstance(name, str):
             return thing
         when = tuple(condition for condition in thing.when if not self._asks_for(name, condition))
-        if when != thing.when:
-            self.if_absent.add(thing.at)
         namespace, _, base = _base(name).partition("::")
         asked = self.now.refusals_allowed or when != thing.when
         if asked and namespace in PYTORCH_NAMESPACES and isinstance(thing, ExtractedDefinition):

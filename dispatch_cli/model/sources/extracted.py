@@ -173,7 +173,6 @@ class Extraction(NamedTuple):
         ``-D``, with the number of statements that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     functions: those that register something of it when they are called.
-    if_absent: the places of registrations that are made only where their operator is not there yet.
     """
 
     items: tuple[Extracted, ...] = ()
@@ -183,4 +182,3 @@ class Extraction(NamedTuple):
     missing: tuple[tuple[str, int], ...] = ()
     problems: tuple[Problem, ...] = ()
     functions: tuple[RegisteringFunction, ...] = ()
-    if_absent: frozenset[Span] = frozenset()
