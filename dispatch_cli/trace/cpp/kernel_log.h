@@ -26,7 +26,7 @@ using c10::OperatorHandle;
 // reaches itself.
 struct Node {
   const OperatorHandle* op;
-  const std::string* slot;
+  const char* slot;
   uint64_t keyset;
   bool called;
   bool raised = false;
@@ -49,8 +49,6 @@ struct Log {
   std::atomic<bool> on{false};
   CallObserver* observer = nullptr;
   std::vector<KernelFunction> kept;  // every logging kernel, as long as the process lives: one may be running
-  std::vector<std::string> slot_names;
-  std::vector<std::string> key_names;
 };
 
 inline Log& logged = *new Log;  // never destroyed: kernels of Python functions must not be at the end of the process
@@ -67,17 +65,36 @@ inline thread_local ThreadLog here;
 
 // A kernel and those that it redispatches to in turn, as JSON. What it calls is a call of its own.
 inline void note_chain(std::vector<std::string>& out, const Node& node) {
-  add(out.emplace_back(), Quoted{*node.slot}, ',', node.keyset, ',', node.raised);
+  add(out.emplace_back(), Quoted{node.slot}, ',', node.keyset, ',', node.raised);
   for (const auto& next : node.continuations) {
     if (!next->called) return note_chain(out, *next);
   }
+}
+
+// The keys of the slots, by their position.
+inline const std::vector<c10::DispatchKey>& keys_of_slots() {
+  static const auto keys = [] {
+    std::vector<c10::DispatchKey> slots(c10::num_runtime_entries, c10::DispatchKey::Undefined);
+    for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
+      const auto key = static_cast<c10::DispatchKey>(number);
+      const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
+      if (c10::isPerBackendFunctionalityKey(key)) continue;
+      if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
+      const int index = c10::getDispatchTableIndexForDispatchKey(key);
+      if (index > 0 && index < static_cast<int>(slots.size()) && slots[index] == c10::DispatchKey::Undefined) {
+        slots[index] = key;
+      }
+    }
+    return slots;
+  }();
+  return keys;
 }
 
 // The kernel in every slot.
 
 class LoggingKernel final : public c10::OperatorKernel {
  public:
-  LoggingKernel(KernelFunction original, const std::string* slot) : original_(std::move(original)), slot_(slot) {}
+  LoggingKernel(KernelFunction original, const char* slot) : original_(std::move(original)), slot_(slot) {}
 
   void operator()(const OperatorHandle& op, DispatchKeySet keyset, c10::Stack* stack) {
     if (!logged.on) {
@@ -119,11 +136,11 @@ class LoggingKernel final : public c10::OperatorKernel {
   }
 
   const KernelFunction& original() const { return original_; }
-  const std::string* slot() const { return slot_; }
+  const char* slot() const { return slot_; }
 
  private:
   KernelFunction original_;
-  const std::string* slot_;
+  const char* slot_;
 };
 
 inline LoggingKernel* logging_kernel(const KernelFunction& entry) {
@@ -131,13 +148,14 @@ inline LoggingKernel* logging_kernel(const KernelFunction& entry) {
 }
 
 // Puts a logging kernel in the place of a kernel, if there is one.
-inline void log_kernel(KernelFunction& place, const std::string& slot) {
+inline void log_kernel(KernelFunction& place, c10::DispatchKey key) {
+  const char* slot = c10::toString(key);
   if (!place.boxed_kernel_func_.isValid() || place.isFallthrough()) return;
   const auto* logging = logging_kernel(place);
-  if (logging != nullptr && *logging->slot() == slot) return;
+  if (logging != nullptr && logging->slot() == slot) return;
   const KernelFunction original = logging == nullptr ? place : logging->original();
   std::lock_guard<std::mutex> lock(logged.mutex);
-  logged.kept.push_back(KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(original, &slot)));
+  logged.kept.push_back(KernelFunction::makeFromBoxedFunctor(std::make_unique<LoggingKernel>(original, slot)));
   place = logged.kept.back();
 }
 
@@ -146,10 +164,10 @@ inline void log_kernel(KernelFunction& place, const std::string& slot) {
 inline void log_kernels(const OperatorHandle& op) {
   auto& entry = op.operatorDef_->op;
   for (size_t index = 0; index < entry.dispatchTable_.size(); ++index) {
-    log_kernel(entry.dispatchTable_[index], logged.slot_names[index]);
+    log_kernel(entry.dispatchTable_[index], keys_of_slots()[index]);
   }
   for (auto& [key, kernels] : entry.kernels_) {
-    if (!kernels.empty()) log_kernel(kernels.front().kernel, logged.key_names[static_cast<size_t>(key)]);
+    if (!kernels.empty()) log_kernel(kernels.front().kernel, key);
   }
 }
 
@@ -167,49 +185,21 @@ inline std::unique_ptr<at::ObserverContext> announce(const at::RecordFunction& f
   return nullptr;
 }
 
-// The keys of the slots, by their position.
-inline const std::vector<c10::DispatchKey>& keys_of_slots() {
-  static const auto keys = [] {
-    std::vector<c10::DispatchKey> slots(c10::num_runtime_entries, c10::DispatchKey::Undefined);
-    for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfRuntimeBackendKeys); ++number) {
-      const auto key = static_cast<c10::DispatchKey>(number);
-      const bool per_backend = key >= c10::DispatchKey::EndOfFunctionalityKeys;
-      if (c10::isPerBackendFunctionalityKey(key)) continue;
-      if (per_backend && c10::toBackendComponent(key) == c10::BackendComponent::InvalidBit) continue;
-      const int index = c10::getDispatchTableIndexForDispatchKey(key);
-      if (index > 0 && index < static_cast<int>(slots.size()) && slots[index] == c10::DispatchKey::Undefined) {
-        slots[index] = key;
-      }
-    }
-    return slots;
-  }();
-  return keys;
-}
-
-inline void name_slots() {
-  for (const auto key : keys_of_slots()) logged.slot_names.push_back(c10::toString(key));
-  for (uint16_t number = 0; number <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++number) {
-    logged.key_names.push_back(c10::toString(static_cast<c10::DispatchKey>(number)));
-  }
-}
-
 }  // namespace dispatch_cli
 
 using namespace dispatch_cli;
 
 extern "C" {
 
-// Puts a logging kernel into every slot that has a kernel. A second time, it does nothing.
+// Puts a logging kernel into every slot that has a kernel.
 void kernel_log_install() {
-  if (!logged.slot_names.empty()) return;
-  name_slots();
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const auto& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);
     if (op && op->hasSchema()) log_kernels(*op);
   }
-  for (size_t index = 0; index < logged.slot_names.size(); ++index) {
-    log_kernel(dispatcher.backendFallbackKernels_[index].kernel, logged.slot_names[index]);
+  for (size_t index = 0; index < keys_of_slots().size(); ++index) {
+    log_kernel(dispatcher.backendFallbackKernels_[index].kernel, keys_of_slots()[index]);
   }
   at::addGlobalCallback(at::RecordFunctionCallback(announce).scopes({at::RecordScope::FUNCTION}));
 }

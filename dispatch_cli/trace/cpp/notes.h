@@ -152,10 +152,8 @@ inline std::vector<Argument> arguments_of(const c10::FunctionSchema& schema) {
   return result;
 }
 
-constexpr size_t LONG = 100;  // tensors of a list that are all told; of a longer one the first of each kind is
-
 // The tensors of the arguments, in order, and generators; also what stands in the place of a tensor that is not there.
-// requires_grad, devices, subclasses: of each of them but the generators.
+// Of a list, the first tensor of each kind. requires_grad, devices, subclasses: of each of them but the generators.
 struct Tensors {
   std::string keys, requires_grad, devices, subclasses;
 
@@ -165,11 +163,9 @@ struct Tensors {
     } else if (value.isTensor()) {
       add(value.toTensor());
     } else if (value.isList()) {
-      const auto& list = value.toListRef();
       std::set<std::string> kinds;
-      for (const IValue& element : list) {
-        if (!element.isTensor()) continue;
-        add(element.toTensor(), list.size() > LONG ? &kinds : nullptr);
+      for (const IValue& element : value.toListRef()) {
+        if (element.isTensor()) add(element.toTensor(), &kinds);
       }
     } else if (value.isGenerator() && value.toGenerator().defined()) {
       append(keys, '[', value.toGenerator().key_set().raw_repr(), ",\"generator\"]");
@@ -189,7 +185,7 @@ struct Tensors {
     append(subclasses, subclass);
   }
 
-  // kinds: the tensors of a long list so far.
+  // kinds: the tensors of a list so far.
   void add(const at::Tensor& tensor, std::set<std::string>* kinds = nullptr) {
     const auto* impl = tensor.unsafeGetTensorImpl();
     std::string text, device, subclass;
@@ -201,10 +197,8 @@ struct Tensors {
       if (object != nullptr) add_class(subclass, object);
     }
     const bool requires_gradient = tensor.defined() && tensor.requires_grad();
-    if (kinds != nullptr) {
-      const bool is_new = kinds->insert(text + device + subclass + (requires_gradient ? "!" : "")).second;
-      if (!is_new || kinds->size() > LONG) return;
-    }
+    const auto kind = text + device + subclass + (requires_gradient ? "!" : "");
+    if (kinds != nullptr && !kinds->insert(kind).second) return;
     add_tensor(text, requires_gradient, device.empty() ? "null" : device, subclass.empty() ? "null" : subclass);
   }
 };

@@ -271,11 +271,9 @@ inline std::string name_of_thread() {
   PyObject* active = threading == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(threading), "_active");
   PyObject* number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
   PyObject* thread = active == nullptr || !PyDict_Check(active) ? nullptr : PyDict_GetItemWithError(active, number);
-  if (PyObject* names = thread == nullptr ? nullptr : PyObject_GenericGetDict(thread, nullptr)) {
-    PyObject* name = PyDict_GetItemString(names, "_name");
-    if (name != nullptr && PyUnicode_CheckExact(name)) result = utf8(name);
-    Py_DECREF(names);
-  }
+  PyObject* name = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "_name");
+  if (name != nullptr && PyUnicode_CheckExact(name)) result = utf8(name);
+  Py_XDECREF(name);
   Py_XDECREF(number);
   return result;
 }
@@ -359,22 +357,17 @@ class Recorder {
       thread.nodes.pop_back();
       return;
     }
-    const auto is_it = [&](const OpenCall& call) { return call.function == &function; };
-    if (std::none_of(thread.open.rbegin(), thread.open.rend(), is_it)) return;
+    if (thread.open.empty() || thread.open.back().function != &function) return;
+    const OpenCall call = thread.open.back();
+    thread.open.pop_back();
     std::string text;
-    for (bool is_last = false; !is_last;) {
-      const OpenCall call = thread.open.back();
-      thread.open.pop_back();
-      is_last = is_it(call);
-      if (is_last && here.ended == &function) {
-        here.ended = nullptr;
-        for (const auto& kernel : here.kernels) add(text, "[\"k\",", thread.number, ',', kernel, "]\n");
-      }
-      const bool raised = std::uncaught_exceptions() > call.exceptions;
-      add(text, "[\"e\",", thread.number, ',', now(), ',', is_last ? (raised ? "true" : "false") : "null");
-      if (is_last) add_nodes(text, function, call.next);
-      text += "]\n";
+    if (here.ended == &function) {
+      here.ended = nullptr;
+      for (const auto& kernel : here.kernels) add(text, "[\"k\",", thread.number, ',', kernel, "]\n");
     }
+    add(text, "[\"e\",", thread.number, ',', now(), ',', std::uncaught_exceptions() > call.exceptions);
+    add_nodes(text, function, call.next);
+    text += "]\n";
     const std::lock_guard<std::mutex> guard(lock);
     output.write(text);
   }
@@ -442,11 +435,7 @@ class Recorder {
       take(result);
       if (result.isList()) for (const IValue& element : result.toListRef()) take(element);
     }
-    const char* comma = ",[";
-    for (const uint64_t node : nodes) {
-      add(out, comma, node);
-      comma = ",";
-    }
+    for (const uint64_t node : nodes) add(out, node == *nodes.begin() ? ",[" : ",", node);
     if (!nodes.empty()) out += ']';
   }
 

@@ -10,7 +10,7 @@
 namespace dispatch_cli {
 
 inline void note_tree(std::ostream& out, const Node& node) {
-  out << "[\"" << *node.slot << "\"," << node.keyset << ",\"" << (node.called ? "call" : "redispatch") << "\","
+  out << "[\"" << node.slot << "\"," << node.keyset << ",\"" << (node.called ? "call" : "redispatch") << "\","
       << (node.raised ? "true" : "false") << ",[";
   bool first = true;
   for (const auto& next : node.continuations) {
