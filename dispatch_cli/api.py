@@ -107,7 +107,7 @@ def _recorded(names: Sequence[str]) -> RegistrationsKnown | None:
     if len(names) > 1:
         message = f"the recording {files[0]} has a state of its own, and no other can be added"
         raise InputError((Problem("several-states", message, hint="give one --base"),))
-    return state_of(read(files[0], with_calls=False))
+    return state_of(read(files[0]))
 
 
 def _run_over(declarations: Declarations, when: Mapping[str, str] | None, known: RegistrationsKnown | None) -> State:

@@ -30,7 +30,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.types import DTYPES
 from dispatch_cli.model.universe import PRE_DISPATCH
 from dispatch_cli.trace.recording import Recording
-from dispatch_cli.trace.slots import hold, was_stale
+from dispatch_cli.trace.slots import hold
 
 _BASE = "torch"
 """PyTorch's name for the layer of functorch's stack that is no transform."""
@@ -143,14 +143,12 @@ def _text(value: Any) -> str | None:
 
 def texts_of(signature: Mapping[str, Any], name: str) -> tuple[str | None, ...]:
     """The texts of a list in a signature."""
-    values = signature.get(name)
-    return tuple(map(_text, values)) if isinstance(values, list) else ()
+    return tuple(map(_text, _list(signature, name)))
 
 
-def _flags_of(signature: Mapping[str, Any], name: str) -> tuple[bool, ...]:
-    """The flags of a list in a signature."""
+def _list(signature: Mapping[str, Any], name: str) -> list[Any]:
     values = signature.get(name)
-    return tuple(value is True for value in values) if isinstance(values, list) else ()
+    return values if isinstance(values, list) else []
 
 
 def _local_keys(data: list[int], layout: KeyLayout) -> LocalKeys:
@@ -239,10 +237,8 @@ class Explainer:
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
         changed = not all(other.at_end for other in recording.other_slots.get(number, {}).values())
-        if changed:
-            hops = tuple(
-                hop if was_stale(state.dispatcher, name, hop.slot) else hop._replace(canonical=None) for hop in hops
-            )
+        if changed:  # what the registrations of that time determined is not known
+            hops = tuple(hop._replace(canonical=None) for hop in hops)
         again = next((at for at, hop in enumerate(hops) if hop.does is Does.CALLS_ANEW), None)
         if again is not None:
             hops, end = hops[: again + 1], End(EndKind.KERNEL)
@@ -257,7 +253,7 @@ class Explainer:
             values,
             thread,
             texts_of(signature, "devices"),
-            _flags_of(signature, "requires_grad"),
+            tuple(value is True for value in _list(signature, "requires_grad")),
             texts_of(signature, "subclasses"),
             changed=changed,
         )

@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.trace import Does, End, Hop, Reached, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.calls.call import CallEnd, EndKind
 from dispatch_cli.trace.explained import Explained, Explainer
-from dispatch_cli.trace.recording import NONE, RAISED, Ran
+from dispatch_cli.trace.recording import NONE, Ran
 
 _ENDS_ITSELF = End(EndKind.KERNEL)
 
@@ -78,7 +78,7 @@ class Happened:
         calls = self._recording.calls
         if calls.end[call] == NONE:
             return CallEnd.UNFINISHED
-        return CallEnd.RAISED if calls.raised[call] == RAISED else CallEnd.RETURNED
+        return CallEnd.RAISED if calls.raised[call] else CallEnd.RETURNED
 
     def number_of(self, call: int) -> int:
         """A number for what happened in a call."""

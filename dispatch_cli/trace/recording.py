@@ -21,16 +21,10 @@ from dispatch_cli.model.span import MAX_LINE, Span
 
 NONE = -1
 """Value of a column of numbers for none."""
-RETURNED, RAISED, NOT_KNOWN = 0, 1, 2
-"""End of a call as recorded; that of an open call is not known."""
 VERSION = 2
 HEAD = "dispatch_cli_trace"
 START = b'{"dispatch_cli_trace":'
 """Start of a recording; blanks may stand between."""
-_STATE = b'["state"'
-"""Start of the line with the state."""
-_OF_STATE = (_STATE, b'["r"', b'["o"')
-"""Start of the lines that say what was registered, and by what numbers operators are called."""
 MAX_BYTES = 4 << 30
 """Bytes of a recording that are read."""
 MAX_CALLS = 5_000_000
@@ -84,19 +78,12 @@ class NotRecorded(NamedTuple):
     text: str
 
 
-class RecordingEnd(NamedTuple):
-    """Totals from the recorder at the end. dropped: calls that were not recorded. seconds: how long the program ran."""
-
-    dropped: int
-    seconds: float | None
-
-
 class RecordedCalls:
     """Every call by its number, which is its position in the recording.
 
     signature, thread, place, forward_thread: numbers in the tables of the recording. parent: the call that made it.
     start, end: microseconds since the recording began. sequence: autograd's number.
-    raised: RETURNED, RAISED or NOT_KNOWN. Where there is none of something, `NONE`.
+    raised: 1 of a call that raised, otherwise 0. Where there is none of something, `NONE`.
     """
 
     def __init__(self) -> None:
@@ -108,19 +95,11 @@ class RecordedCalls:
     def __len__(self) -> int:
         return len(self.signature)
 
-    def begin(
-        self, signature: int, thread: int, place: int, start: int, sequence: int, forward: int, parent: int
-    ) -> None:
-        """Add a call."""
-        self.signature.append(signature)
-        self.thread.append(thread)
-        self.place.append(place)
-        self.start.append(start)
-        self.sequence.append(sequence)
-        self.forward_thread.append(forward)
-        self.parent.append(parent)
-        self.end.append(NONE)
-        self.raised.append(NOT_KNOWN)
+    def begin(self, *values: int) -> None:
+        """Add a call: its signature, thread, place, start, sequence, thread of the forward call, and parent."""
+        columns = (self.signature, self.thread, self.place, self.start, self.sequence, self.forward_thread, self.parent)
+        for column, value in zip((*columns, self.end, self.raised), (*values, NONE, 0), strict=True):
+            column.append(value)
 
     def microseconds(self, call: int) -> int | None:
         """Time that a call took; None where its end is not recorded."""
@@ -151,7 +130,8 @@ class Recording:
     operators, by their number. nodes: the innermost call that made each node of autograd, by its thread and the number
     of the node in it. kernels: those that were seen to run, by call: the first one, and those that each redispatches
     to.
-    state: what `dispatch_cli.capture.probe` writes; None where the program ended before.
+    state: what `dispatch_cli.capture.probe` writes; None where the program ended before. end: what the recorder writes
+    at the end: the calls that were not recorded (dropped), and how long the program ran (seconds).
     more: calls that were not read, because there are too many.
     """
 
@@ -168,7 +148,7 @@ class Recording:
     kernels: dict[int, list[Ran]] = field(default_factory=dict)
     stopped: list[NotRecorded] = field(default_factory=list)
     state: dict[str, Any] | None = None
-    end: RecordingEnd | None = None
+    end: dict[str, Any] | None = None
     more: bool = False
 
     def operator_of(self, call: int) -> str:
@@ -198,28 +178,25 @@ def is_recording(file: str) -> bool:
         return False
 
 
-def read(file: str, with_calls: bool = True) -> Recording:
-    """The recording in a file. with_calls: else only its head and its state are read. Errors: InputError."""
+def read(file: str) -> Recording:
+    """The recording in a file. Errors: InputError."""
     from dispatch_cli.model.budget import no_collection
     from dispatch_cli.model.read_files import note
 
     try:
         with open(file, "rb") as stream, no_collection():  # noqa: PTH123
             note(file)
-            return _RecordingReader(file, with_calls).read(stream)
-    except OSError as error:
-        message = f"cannot read {file}: {(error.strerror or str(error)).lower()}"
-        raise InputError((Problem("unreadable-file", message),)) from None
-    except ValueError as error:
-        raise InputError((Problem("unreadable-file", f"cannot read {file!r}: {error}"),)) from None
+            return _RecordingReader(file).read(stream)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError((Problem("unreadable-file", f"cannot read {file}: {reason.lower()}"),)) from None
 
 
 class _RecordingReader:
     """Reads one recording line by line."""
 
-    def __init__(self, file: str, with_calls: bool) -> None:
+    def __init__(self, file: str) -> None:
         self._file = file
-        self._with_calls = with_calls
         self._open: list[list[int]] = []
         """Calls of each thread that have begun and not ended."""
         self._of: Recording
@@ -247,7 +224,8 @@ class _RecordingReader:
                 self._line(number, line)
             except (ValueError, TypeError, RecursionError, OverBudget) as error:
                 if number > 1 and not line.endswith(b"\n"):
-                    self._cut(line)
+                    if line.strip(b"\0"):  # zeros are what a program that was killed leaves
+                        self._of.stopped.append(NotRecorded("cut", "the file is cut: its last line is not whole"))
                     break
                 raise self._problem(number, line, error) from None
             if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
@@ -257,21 +235,12 @@ class _RecordingReader:
             raise InputError((Problem("bad-recording", f"{self._file} is empty", Span(self._file, 1, 1)),))
         return self._of
 
-    def _cut(self, line: bytes) -> None:
-        """The last line is not whole. Zeros are what a program that was killed leaves."""
-        if line.startswith(_STATE):
-            self._of.stopped.append(NotRecorded("cut", "the file is cut in what the program's PyTorch has registered"))
-        elif line.strip(b"\0"):
-            self._of.stopped.append(NotRecorded("cut", "the file is cut: its last line is not whole"))
-
     def _line(self, number: int, line: bytes) -> None:
         """Errors: ValueError, TypeError, RecursionError."""
         if not line.strip():
             return
         if number == 1:
             self._of = Recording(self._file, _head(_parsed(line)))
-            return
-        if not self._with_calls and not line.startswith(_OF_STATE):
             return
         value = _parsed(line)
         if type(value) is not list or not value or type(value[0]) is not str:
@@ -334,7 +303,7 @@ class _RecordingReader:
             raise Malformed("a call ends, where none is open")
         call = stack.pop()
         self._of.calls.end[call] = _number(time, "a time")
-        self._of.calls.raised[call] = _RAISED.get(raised, NOT_KNOWN)
+        self._of.calls.raised[call] = raised is True
         for node in nodes[0] if nodes else ():
             self._of.nodes.setdefault((thread, _number(node, "a node")), call)
 
@@ -352,11 +321,9 @@ class _RecordingReader:
         self._of.state = value[1]
 
     def _end(self, value: list[Any]) -> None:
-        totals = value[1]
-        self._of.end = RecordingEnd(totals.get("dropped", 0), totals.get("seconds"))
+        self._of.end = value[1]
 
 
-_RAISED = {True: RAISED, False: RETURNED}
 _NUMBER = range(MAX_NUMBER)
 _ENTRY = (str, _NUMBER, str)
 _HELD = Either([(Either(str, None), str, bool)], None)

@@ -11,36 +11,16 @@ from dispatch_cli.model.calls.call import CallEnd
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.trace.facts import CallFact, facts_of, gradient_loss
 from dispatch_cli.trace.happened import Happened
-from dispatch_cli.trace.recording import NONE, PythonPlace, Recording
-
-
-class PythonLine(NamedTuple):
-    """A file of Python, or one line of it. file: its path, or the end of it."""
-
-    file: str
-    line: int | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> PythonLine:
-        """Read ``train.py`` or ``train.py:12``."""
-        file, colon, number = text.rpartition(":")
-        if colon and file and number.isascii() and number.isdigit() and len(number) < 10:
-            return cls(file, int(number))
-        return cls(text)
-
-    def has(self, place: PythonPlace) -> bool:
-        """True if a place is in it."""
-        return self.line in (None, place.line) and f"/{place.file}".endswith(f"/{self.file.removeprefix('./')}")
+from dispatch_cli.trace.recording import NONE, Recording
 
 
 class Wanted(NamedTuple):
     """Conditions on the calls that are asked for; None, or empty, is no condition.
 
-    operators: by name. lines: in one of which it was called. facts: one of which it has.
+    operators: by name. facts: one of which it has.
     """
 
     operators: frozenset[str] | None = None
-    lines: tuple[PythonLine, ...] = ()
     facts: tuple[CallFact, ...] = ()
 
 
@@ -101,15 +81,11 @@ def select(recording: Recording, wanted: Wanted, facts: CallFacts) -> Selected:
     """The calls that are asked for."""
     calls = recording.calls
     of_thread = tuple(array("i") for _ in recording.threads)
-    places = [not wanted.lines or any(line.has(place) for line in wanted.lines) for place in recording.places]
     parents = array("i", [NONE]) * len(calls)
     is_in = bytearray(len(calls))
     for call in range(len(calls)):
         parent = calls.parent[call]
         parents[call] = parent if parent == NONE or is_in[parent] else parents[parent]
-        place = calls.place[call]
-        if wanted.lines and (place == NONE or not places[place]):
-            continue
         if wanted.operators is not None and recording.operator_of(call) not in wanted.operators:
             continue
         if not wanted.facts or not set(wanted.facts).isdisjoint(facts.of_call(call)):

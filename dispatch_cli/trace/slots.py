@@ -27,14 +27,6 @@ def hold(dispatcher: Dispatcher, name: OperatorName, slots: Mapping[str, OtherSl
     dispatcher.operator(name).live.observe(entries)
 
 
-def was_stale(dispatcher: Dispatcher, name: OperatorName, slot: str) -> bool:
-    """True if a slot that is stale at the end was so then: the kernel that it missed was in another slot."""
-    missed, live = dispatcher.stale_slots(name).get(slot), dispatcher.operator(name).live
-    if missed is None or missed.cause.cause is missed.live.registration:
-        return False
-    return any(live[other].registration is missed.cause.cause for other in dispatcher.universe.slots)
-
-
 def _entry(dispatcher: Dispatcher, name: OperatorName, slot: str, other: OtherSlot) -> TableEntry:
     """Content of a slot. At the end, what is not registered is not known."""
     if other.held is None:

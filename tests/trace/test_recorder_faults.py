@@ -132,21 +132,18 @@ def test_python_code_that_calls_operators_inside_of_the_recorder(tmp_path: Path)
     recording = recording_of(str(tmp_path / "recording"))
     assert [stop.reason for stop in recording.stopped] == ["fork"]
     assert recording.end is not None
-    assert recording.end.dropped == 0
+    assert recording.end["dropped"] == 0
     assert len(done.calls("aten::sin")) > 3000
 
 
-def test_of_a_long_list_each_kind_of_tensor_is_told_once(tmp_path: Path) -> None:
+def test_of_a_list_each_kind_of_tensor_is_told_once(tmp_path: Path) -> None:
     source = """
 import torch
-for size in (99, 40_000, 50_000):
+for size in (1, 50_000):
     torch.stack([torch.zeros(1)] * size + [torch.zeros(1, requires_grad=True)])
 """
     done = recorded(tmp_path, source)
-    short, *others = done.calls("aten::stack")
-    assert len(short["tensors"]) == 100
-    assert [other["requires_grad"] for other in others] == [[False, True]] * 2
-    assert [other["tensors"][0] for other in others] == [short["tensors"][0]] * 2
+    assert [call["requires_grad"] for call in done.calls("aten::stack")] == [[False, True]] * 2
     assert recording_of(str(tmp_path / "recording")).stopped == []
 
 

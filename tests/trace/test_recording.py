@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.trace.recording import NONE, RAISED, RETURNED, Recording, is_recording, read
+from dispatch_cli.trace.recording import NONE, Recording, is_recording, read
 from tests.capture.support import mutations
 from tests.cli.support import call
 from tests.trace.support import PLAIN, Writer, every, raw, signature
@@ -36,10 +36,10 @@ def test_calls_end_and_nest(tmp_path: Path) -> None:
     recording = read_text(tmp_path, every())
     calls = recording.calls
     assert [*calls.parent[:5]] == [NONE, 0, 0, 2, NONE]
-    assert {recording.operator_of(call) for call, raised in enumerate(calls.raised) if raised == RAISED} == {
+    assert {recording.operator_of(call) for call, raised in enumerate(calls.raised) if raised} == {
         "aten::masked_select"
     }
-    assert calls.raised[0] == RETURNED
+    assert not calls.raised[0]
     assert calls.microseconds(1) == 5
     assert calls.microseconds(len(calls) - 1) is None
     assert recording.stopped[0].reason == "limit"

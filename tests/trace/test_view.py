@@ -62,7 +62,6 @@ def test_a_real_program_is_shown_whole() -> None:
 
 FILTERS: dict[str, tuple[list[str], set[str]]] = {
     "an operator": (["--op", "aten::relu"], {"aten::relu"}),
-    "a line": (["--line", "train.py:8"], {"aten::copy_"}),
     "what raised": (["--only", "raised"], {"aten::masked_select"}),
     "Python": (["--only", "python"], {"aten::cos"}),
     "decompositions": (["--only", "decomposes", "--op", "aten::[lr]*"], {"aten::linear"}),
@@ -79,7 +78,6 @@ def test_filters(what: str, file: str) -> None:
 def test_options_that_choose_nothing_are_refused(file: str) -> None:
     for options, expected in (
         (["--op", "aten::rellu"], "Did you mean aten::relu"),
-        (["--line", "other.py:3"], "/home/me/train.py"),
         (["--explain", "999"], "the recording has the calls 0 to"),
     ):
         result = call("trace", file, *options)
@@ -184,12 +182,9 @@ def test_a_file_that_is_cut_is_said_to_be(tmp_path: Path) -> None:
     writer.call("aten::sin")
     end(writer)
     whole = writer.text()
-    for text, expected in (
-        (f'{whole}["state",{{"operators"', "the file is cut in what the program's PyTorch has registered\n"),
-        (whole[: whole.index('["end"') + 20], "the file is cut: its last line is not whole\n"),
-    ):
+    for text in (f'{whole}["state",{{"operators"', whole[: whole.index('["end"') + 20]):
         (tmp_path / "cut.trace").write_text(text, encoding="utf-8")
-        assert expected in call("trace", str(tmp_path / "cut.trace")).out
+        assert "the file is cut: its last line is not whole\n" in call("trace", str(tmp_path / "cut.trace")).out
     (tmp_path / "cut.trace").write_text(whole[:60], encoding="utf-8")
     result = call("trace", str(tmp_path / "cut.trace"))
     assert (result.code, result.out) == (2, "")

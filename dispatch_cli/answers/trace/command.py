@@ -93,14 +93,6 @@ def _recording_in(values: dict[str, Any]) -> str | None:
 )
 @op_option("Only calls of operators that match.")
 @click.option(
-    "--line",
-    "lines",
-    multiple=True,
-    metavar="FILE[:N]",
-    shell_complete=completion("files"),
-    help="Only calls from this file of Python, or from line N of it. The end of a path is enough.",
-)
-@click.option(
     "--only",
     multiple=True,
     type=click.Choice(ONLY),
@@ -128,7 +120,6 @@ def command(
     no_state: bool,
     verify: bool,
     ops: tuple[str, ...],
-    lines: tuple[str, ...],
     only: tuple[str, ...],
     explain: int | None,
     limit: int,
@@ -153,7 +144,7 @@ def command(
     gradients, decompositions of operators that have a kernel at another backend, stale slots. Times include the calls
     inside of a call, and what recording costs.
     """
-    asked = TraceAsked(ops, lines, only, explain, limit, full)
+    asked = TraceAsked(ops, only, explain, limit, full)
     context = click.get_current_context()
     recording = last_or_exit(program, is_module) if last else _recording_in(context.params)
     if recording is None:

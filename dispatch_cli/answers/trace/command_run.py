@@ -24,7 +24,6 @@ class TraceAsked(NamedTuple):
     """Options of a question about a recording."""
 
     ops: tuple[str, ...]
-    lines: tuple[str, ...]
     only: tuple[str, ...]
     explain: int | None
     limit: int
@@ -60,8 +59,8 @@ def check_together(asked: TraceAsked, out: Output) -> None:
     if asked.explain is not None:
         if out.format == "csv":
             raise click.UsageError("--explain has no format csv.")
-        for option in ("op", "line", "only"):
-            if getattr(asked, option if option == "only" else f"{option}s"):
+        for option, value in (("op", asked.ops), ("only", asked.only)):
+            if value:
                 raise click.UsageError(f"--explain shows one call, by its number; it takes no --{option}.")
 
 
@@ -81,28 +80,13 @@ def _explain(view: TraceView, number: int, out: Output, full: bool) -> None:
 
 
 def _wanted(view: TraceView, asked: TraceAsked) -> Wanted:
-    """The calls that the options ask for; exits with 2 where one asks for nothing that the recording has."""
+    """The calls that the options ask for; exits with 2 when a glob chooses no operator of the recording."""
     from dispatch_cli.trace.facts import CallFact
-    from dispatch_cli.trace.selected import PythonLine, Wanted
+    from dispatch_cli.trace.selected import Wanted
 
-    lines = tuple(map(PythonLine.parse, asked.lines))
-    for text, line in zip(asked.lines, lines, strict=True):
-        if not any(line.has(place) for place in view.recording.places):
-            files = sorted({place.file for place in view.recording.places})
-            known = f"The calls come from {', '.join(files[:5])}." if files else "The recording has no lines of Python."
-            raise click.BadParameter(f"no call comes from {text!r}. {known}", param_hint="'--line'")
-    return Wanted(
-        _operators(view, asked.ops),
-        lines,
-        tuple(map(CallFact, asked.only)),
-    )
-
-
-def _operators(view: TraceView, ops: tuple[str, ...]) -> frozenset[str] | None:
-    """The operators of the recording that --op chooses, None for all; exits with 2 when a glob chooses none."""
     none = "the program called no operator that matches"
-    chosen, _ = matching_names(ops, view.recording.operators, none=none)
-    return frozenset(chosen) if ops else None
+    chosen, _ = matching_names(asked.ops, view.recording.operators, none=none)
+    return Wanted(frozenset(chosen) if asked.ops else None, tuple(map(CallFact, asked.only)))
 
 
 class RunAsked(NamedTuple):

@@ -156,7 +156,7 @@ def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
             yield Paragraph("Heaviest calls", kind=ParagraphKind.SECTION)
             yield Paragraph(
                 f"{limit:,} of {count:,} lines, by the time of their calls with those inside; --full shows all. --op, "
-                "--line and --only choose calls."
+                "and --only choose calls."
             )
     for thread in threads:
         yield Gap()

@@ -206,7 +206,7 @@ def trace_report(view: TraceView, wanted: Wanted) -> TraceReport:
 
 def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
     recording = view.recording
-    calls, end = recording.calls, recording.end
+    calls, end = recording.calls, recording.end or {}
     ends = Counter(map(view.happened.ended_as, range(len(calls))))
     return TraceCounts(
         calls=len(calls),
@@ -216,9 +216,9 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
         threads=len({*calls.thread}),
         raised=ends[CallEnd.RAISED],
         unfinished=ends[CallEnd.UNFINISHED],
-        dropped=0 if end is None else end.dropped,
+        dropped=end.get("dropped", 0),
         different=sum(view.happened.difference(call) is not None for call in recording.kernels),
-        seconds=None if end is None else end.seconds,
+        seconds=end.get("seconds"),
         microseconds=max(max(calls.end), max(calls.start)) - min(calls.start) if len(calls) else None,
     )
 
