@@ -308,18 +308,15 @@ def opened_files(source: SourceOptions) -> SourceOptions:
     return source._replace(files=files, project=None if is_at_revision(files) else source.project)
 
 
-def opened(files: Sequence[str], must_exist: bool = True) -> tuple[str, ...]:
-    """The names under which files can be read until the command ends.
-
-    must_exist: as for `resolve`. Errors: InputError.
-    """
+def opened(files: Sequence[str]) -> tuple[str, ...]:
+    """The names under which files can be read until the command ends. Errors: InputError."""
     if not any(":" in file for file in files):
         return tuple(files)
     from dispatch_cli.files.asked import resolve
     from dispatch_cli.files.paths import close_trees
 
     click.get_current_context().call_on_close(close_trees)
-    return resolve(files, must_exist)
+    return resolve(files)
 
 
 def is_at_revision(files: Sequence[str]) -> bool:

@@ -30,23 +30,27 @@ def project_folder(file: str) -> str:
     """
     try:
         start = paths.absolute("" if file == STDIN else paths.folder_of(file))
+        if paths.tree_of(file) is not None:
+            return next(filter(_is_marked, paths.above(start)), start)
         begins = _begins(file, start)
         project = None
         for folder, real in _down_to(start):
             around = project or (begins if begins is not None and is_in(folder, begins) else None)
             if around is not None and real != around and not is_in(real, around):
                 return around
-            if any(paths.exists(paths.join(folder, mark)) for mark in _MARKS):
+            if _is_marked(folder):
                 project = real
         return project or paths.real(start)
     except (OSError, ValueError):  # such a file cannot be read, either
         return ""
 
 
+def _is_marked(folder: str) -> bool:
+    return any(paths.exists(paths.join(folder, mark)) for mark in _MARKS)
+
+
 def _begins(file: str, start: str) -> str | None:
     """The outermost folder that a relative name goes through. A whole name in the working directory counts as one."""
-    if paths.tree_of(file) is not None:
-        return None
     try:
         here = os.path.abspath("")  # noqa: PTH100
     except OSError:
@@ -59,11 +63,6 @@ def _begins(file: str, start: str) -> str | None:
 
 def _down_to(folder: str) -> Iterator[tuple[str, str]]:
     """The folders above a folder from the outside in, without the root, and itself; each with links resolved, too."""
-    tree = paths.tree_of(folder)
-    if tree is not None:
-        for path in reversed(list(paths.above(folder))):
-            yield path, paths.real(path)
-        return
     real = path = os.path.abspath(os.sep)  # noqa: PTH100
     for part in filter(None, folder.removeprefix(path).split(os.sep)):  # noqa: PTH206
         path = os.path.join(path, part)  # noqa: PTH118
@@ -72,8 +71,11 @@ def _down_to(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def within(file: str, allow_outside: bool) -> str | None:
-    """Project folder that a file named by the user has to be in, links resolved; None where it can be anywhere."""
-    return None if allow_outside else project_folder(file)
+    """Project folder that a file named by the user has to be in, links resolved; None where it can be anywhere.
+
+    A revision is not left anyway, and all of it can be read by whoever can read a file of it.
+    """
+    return None if allow_outside or paths.tree_of(file) is not None else project_folder(file)
 
 
 FILE = "pyproject.toml"

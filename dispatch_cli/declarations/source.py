@@ -172,13 +172,9 @@ def check_inside(file: str, folder: str | None) -> None:
         return  # It cannot be opened, either.
     if path == folder or is_in(path, folder):
         return
-    tree = paths.tree_of(folder)
-    whole = "repository" if tree is not None and folder == tree.prefix else "project"
-    is_link = is_in(paths.normal(paths.join(paths.real(paths.here(file)), file)), folder)
-    what = f"a link that leads out of the {whole}" if is_link else f"outside the {whole}"
+    is_link = is_in(paths.normal(paths.join(paths.real(paths.here()), file)), folder)
+    what = "a link that leads out of the project" if is_link else "outside the project"
     hint = f"the project is the directory {paths.shown(folder)}; --allow-outside also allows files outside it"
-    if tree is not None and folder == tree.prefix:
-        hint = "a file at a revision can only lead to files of that revision"
     raise SourceError("outside-project", f"{file} is {what}", hint)
 
 
@@ -248,7 +244,7 @@ def _similar_file(file: str) -> str | None:
         names = [entry.name for entry in islice(paths.each_entry(paths.folder_of(file)), 1000)]
     except (OSError, ValueError):
         return None
-    return suggestion(os.path.basename(file), sorted(names))  # noqa: PTH119
+    return suggestion(os.path.basename(paths.inside(file)), sorted(names))  # noqa: PTH119
 
 
 def decoded(data: bytes) -> str:

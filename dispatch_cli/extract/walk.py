@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from dispatch_cli.extract.left_out import (
 )
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.files import paths
-from dispatch_cli.files.paths import FolderEntry, RevisionError, is_in
+from dispatch_cli.files.paths import Entry, RevisionError, is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.problem import InputError, Problem
@@ -185,7 +186,7 @@ class _Walker:
                 raise source.SourceError("too-large", f"there are more than {MAX_ENTRIES} files and directories")
             path = paths.normal(paths.join(folder.path, entry.name))
             parts = (*folder.parts, entry.name)
-            if entry.is_dir(follow_symlinks=False):
+            if stat.S_ISDIR(entry.mode):
                 if self._is_left_out(path, parts, lists, True):
                     continue
                 if folder.depth >= MAX_FOLDERS:
@@ -206,15 +207,13 @@ class _Walker:
             return True
         return False
 
-    def _look_at(
-        self, entry: FolderEntry, path: str, folder: _Folder, lists: tuple[IgnoreList, ...], root: str
-    ) -> None:
+    def _look_at(self, entry: Entry, path: str, folder: _Folder, lists: tuple[IgnoreList, ...], root: str) -> None:
         """Take a file of a folder, if it is a source."""
         parts = (*folder.parts, entry.name)
-        if entry.is_symlink():
+        if stat.S_ISLNK(entry.mode):
             self._look_at_link(path, root)
             return
-        is_regular = entry.is_file(follow_symlinks=False)
+        is_regular = stat.S_ISREG(entry.mode)
         if is_regular and kinds.is_template(entry.name):
             if not self._is_left_out(path, parts, lists, False):
                 self._templates.append(path)

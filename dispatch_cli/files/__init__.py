@@ -6,6 +6,15 @@ once `asked.resolve` has opened their revision; `paths` does with them what ``os
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A file or folder in a folder. mode: as ``os.lstat`` gives it."""
+
+    name: str
+    mode: int
+
 
 class RevisionError(OSError):
     """A file, or a revision, cannot be read.

@@ -1,32 +1,31 @@
 """git, as far as it reads: it runs nothing that a repository names, fetches nothing, and writes nothing.
 
 A repository's configuration can name programs: for diffs, filters, text conversion, a monitor of files, hooks,
-transports. Only ``rev-parse``, ``for-each-ref`` and ``cat-file`` without filters are called, which need none of them,
-and no object is fetched. Objects are read as they are, without replacements (``refs/replace``), and asked for by their
-ids, one line each on the standard input of one process.
+transports. Only ``rev-parse``, ``ls-tree``, and ``cat-file`` without filters are called, which need none of them, and
+no object is fetched. Objects are read as they are, without replacements (``refs/replace``), and asked for by their ids,
+one line each on the standard input of one process.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import select
 import shutil
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import IO
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Timer
 
 from dispatch_cli.files import RevisionError
 
 PATIENCE = 10.0
 """Seconds that git may take for one answer."""
-MAX_OBJECT = 64 << 20
-"""Bytes of an object that is read."""
-MAX_NAMES = 1000
-"""Names of revisions among which one is looked for that is meant."""
+MAX_OUTPUT = 64 << 20
+"""Bytes of one object, or of one list of files: that of the largest repositories has some 60 MiB."""
+MAX_ERRORS = 1 << 16
+"""Bytes of what git says of errors. Where it says more, it waits until its time is over."""
 MAX_MESSAGE = 500
-"""Characters of what git says that are shown."""
+"""Characters of these that are shown."""
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",  # before GIT_NO_LAZY_FETCH was known, this kept a partial clone from fetching
     "GIT_NO_LAZY_FETCH": "1",
@@ -34,40 +33,48 @@ _SET = {
     "LC_ALL": "C",
     "LANGUAGE": "",
 }
-_HEAD = re.compile(rb"[0-9a-f]{40,64} (?:blob|tree|commit|tag) (\d{1,15})")
+_HEAD = re.compile(rb"[0-9a-f]{40,64} (?:blob|tree|commit|tag) (\d{1,15})\n")
 _NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
 
 
-def executable() -> str:
-    """Path of git. Errors: RevisionError."""
-    path = shutil.which("git")
+def _start(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a command of git. Errors: RevisionError."""
+    path, pipe = shutil.which("git"), subprocess.PIPE
     if path is None or not os.path.isabs(path):  # noqa: PTH117 (one of the working directory is not taken)
         raise RevisionError("no-git", "git is not installed, or not in PATH", "install git to read files at a revision")
-    return path
-
-
-def _environment() -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_TRACE")}
-    return own | _SET  # a trace would be in what git says of errors
-
-
-def attempt(*arguments: str) -> tuple[int, str, str]:
-    """A command of git: its exit code, what it prints, and what it says of errors. Errors: RevisionError."""
-    program = executable()
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_TRACE")}  # it goes to errors
     try:
-        ended = subprocess.run(
-            [program, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment(),
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise RevisionError("git", f"git {arguments[0]} took more than {PATIENCE:.0f} seconds") from None
+        return subprocess.Popen([path, *arguments], stdin=pipe, stdout=pipe, stderr=errors, env=own | _SET)
     except (OSError, ValueError) as error:
         raise RevisionError("no-git", f"git cannot be run: {cleaned(str(error))}") from None
-    return ended.returncode, ended.stdout.decode("utf-8", "replace"), ended.stderr.decode("utf-8", "replace")
+
+
+@contextmanager
+def _in_time(process: subprocess.Popen[bytes], command: str) -> Iterator[None]:
+    """End git where it takes too long. Errors: RevisionError then."""
+    timer = Timer(PATIENCE, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        is_late = not timer.is_alive()
+        timer.cancel()
+        if is_late:
+            hint = "an object of the repository may be a pipe, or on a drive that does not answer"
+            raise RevisionError("git", f"git {command} took more than {PATIENCE:.0f} seconds", hint)
+
+
+def attempt(*arguments: str) -> tuple[int, bytes, str]:
+    """A command of git: its exit code, what it prints, and what it says of errors. Errors: RevisionError."""
+    process = _start(*arguments, errors=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None, "they are pipes"
+    with _in_time(process, arguments[0]), process:
+        output = process.stdout.read(MAX_OUTPUT + 1)
+        if len(output) > MAX_OUTPUT:
+            process.kill()
+            raise RevisionError("too-large", f"git {arguments[0]} prints more than {MAX_OUTPUT >> 20} MiB")
+        error_text = process.stderr.read(MAX_ERRORS).decode("utf-8", "replace")
+    return process.returncode, output, error_text
 
 
 def cleaned(error_text: str) -> str:
@@ -84,60 +91,31 @@ class Objects:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._silent: RevisionError | None = None
+        self._late: RevisionError | None = None
 
-    def content(self, name: str, most: int | None = None, what: str = "file") -> bytes:
-        """The content of an object, at most `MAX_OBJECT` bytes, or *most*. Errors: RevisionError."""
-        most = MAX_OBJECT if most is None else most
-        answers = self._ask(name)
-        line = answers.readline(1 << 20)
-        match = _HEAD.fullmatch(line.rstrip())
-        if line.endswith(b" missing\n"):
-            message = f"the object {name[:12]} is not in this clone"
-            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
-        if match is None and line.endswith(b"\n"):
-            raise RevisionError("git", f"git cat-file answers {cleaned(line[:100].decode('utf-8', 'replace'))!r}")
-        if match is not None and int(match[1]) > most:
-            self.close()  # so that the content is not read
-            limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
-            raise RevisionError("too-large", f"the {what} is larger than {limit}")
-        data = b"" if match is None else answers.read(int(match[1]) + 1)  # an end of line follows the content
-        if not data.endswith(b"\n"):
-            raise self._ended()
-        return data[:-1]
-
-    def _ask(self, name: str) -> IO[bytes]:
-        """Ask for an object, and wait until the answer begins. Errors: RevisionError."""
-        assert re.fullmatch("[0-9a-f]{40,64}", name), "objects are asked for by their ids"
-        if self._silent is not None:
-            raise self._silent
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None, "they are pipes"
+    def content(self, oid: str, most: int | None = None) -> bytes:
+        """The content of an object, at most *most* bytes, by default `MAX_OUTPUT`. Errors: RevisionError."""
+        most = MAX_OUTPUT if most is None else most
+        if self._late is not None:
+            raise self._late
+        process = self._process = self._process or _start("cat-file", "--batch")
         try:
-            process.stdin.write(f"{name}\n".encode())
-            process.stdin.flush()
-        except OSError:
-            raise self._ended() from None
-        if os.name == "posix" and not select.select([process.stdout], [], [], PATIENCE)[0]:
+            with _in_time(process, "cat-file"):
+                line, data = _ask(process, oid, most)
+        except RevisionError as error:
+            self._late = error
             self.close()
-            hint = "an object of the repository may be a pipe, or on a drive that does not answer"
-            self._silent = RevisionError("git", f"git cat-file took more than {PATIENCE:.0f} seconds", hint)
-            raise self._silent
-        return process.stdout
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            command = [executable(), "cat-file", "--batch"]
-            pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-            try:
-                self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=_environment())
-            except OSError as error:
-                raise RevisionError("no-git", f"git cannot be run: {cleaned(str(error))}") from None
-        return self._process
-
-    def _ended(self) -> RevisionError:
+            raise
+        if line.endswith(b" missing\n"):
+            message = f"the object {oid[:12]} is not in this clone"
+            raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
+        if data is not None and data.endswith(b"\n"):  # an end of line follows the content
+            return data[:-1]
         self.close()
-        return RevisionError("git", "git cat-file ended: the repository may be damaged (`git fsck` says more)")
+        if data is None and line:
+            limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
+            raise RevisionError("too-large", f"the file is larger than {limit}")
+        raise RevisionError("git", "git cat-file ended: the repository may be damaged (`git fsck` says more)")
 
     def close(self) -> None:
         """End the process."""
@@ -148,22 +126,15 @@ class Objects:
                 process.communicate()
 
 
-def first_colon(text: str) -> int:
-    """End of ``REV`` in ``REV:PATH``: the first colon outside of braces, as git finds it; -1 for none."""
-    depth = 0
-    for at, sign in enumerate(text):
-        depth += (sign == "{") - (sign == "}")
-        if sign == ":" and depth == 0:
-            return at
-    return -1
-
-
-def is_name_of_object(text: str) -> bool:
-    """True if git printed the id of one object."""
-    return re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", text) is not None
-
-
-def names_of_revisions() -> Sequence[str]:
-    """Branches, those of remotes, and tags, to suggest one; none where git cannot tell. Errors: RevisionError."""
-    ends = ("--format=%(refname:short)", f"--count={MAX_NAMES}")
-    return attempt("for-each-ref", *ends, "refs/heads", "refs/remotes", "refs/tags")[1].splitlines()
+def _ask(process: subprocess.Popen[bytes], oid: str, most: int) -> tuple[bytes, bytes | None]:
+    """The first line of the answer about an object, and what follows it; None where that is larger than *most*."""
+    assert re.fullmatch("[0-9a-f]{40,64}", oid), "objects are asked for by their ids"
+    assert process.stdin is not None and process.stdout is not None, "they are pipes"
+    with suppress(OSError):  # it has ended
+        process.stdin.write(f"{oid}\n".encode())
+        process.stdin.flush()
+    line = process.stdout.readline(1 << 20)
+    match = _HEAD.fullmatch(line)
+    if match is None:
+        return line, b""
+    return line, process.stdout.read(int(match[1]) + 1) if int(match[1]) <= most else None

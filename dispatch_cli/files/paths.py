@@ -11,16 +11,14 @@ import posixpath
 import stat
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from dispatch_cli.files import Entry as Entry
 from dispatch_cli.files import RevisionError as RevisionError
 
 if TYPE_CHECKING:
-    from dispatch_cli.files.revision import RevisionTree, TreeEntry
+    from dispatch_cli.files.revision import RevisionTree
 
-
-FolderEntry: TypeAlias = "os.DirEntry[str] | TreeEntry"
-"""A file or folder in a folder."""
 _TREES: ContextVar[tuple[RevisionTree, ...]] = ContextVar("trees", default=())
 
 
@@ -96,12 +94,14 @@ def absolute(name: str) -> str:
 
 
 def real(name: str) -> str:
-    """As ``os.path.realpath``; the root of the file system for what leads out of a tree."""
+    """As ``os.path.realpath``; what is not in a tree keeps its name."""
     tree = tree_of(name)
     if tree is None:
         return os.path.realpath(name)
-    path = tree.real(inside(name))
-    return os.path.abspath(os.sep) if path is None else tree.prefix + path  # noqa: PTH100
+    try:
+        return tree.prefix + tree.find(inside(name))
+    except OSError:
+        return name
 
 
 def here(name: str = "") -> str:
@@ -141,10 +141,8 @@ def is_in(path: str, folder: str) -> bool:
     """True if a path is below a folder; both are absolute, with links resolved."""
     tree = tree_of(folder)
     if tree is not None:
-        path = path.removeprefix(tree.prefix) if path.startswith(tree.prefix) else posixpath.sep
-        start = inside(folder)
-        is_inside = path.partition(posixpath.sep)[0] not in ("", posixpath.pardir)
-        return is_inside and (not start or path.startswith(start + posixpath.sep))
+        start = folder if folder == tree.prefix else f"{folder}/"
+        return path != start and path.startswith(start) and not inside(path).startswith("../")
     if folder == os.path.dirname(folder):  # noqa: PTH120
         return os.path.dirname(path) == folder  # noqa: PTH120 (of the root of the file system its own files alone)
     return path.startswith(os.path.join(folder, ""))  # noqa: PTH118
@@ -183,11 +181,12 @@ def _is(name: str, is_of_kind: Callable[[int], bool], follow: bool = True) -> bo
         return False
 
 
-def each_entry(name: str) -> Iterator[FolderEntry]:
+def each_entry(name: str) -> Iterator[Entry]:
     """Entries of a folder, in no order. Errors: OSError."""
     tree = tree_of(name)
     if tree is not None:
         yield from tree.entries(inside(name))
         return
     with os.scandir(name or os.curdir) as entries:
-        yield from entries
+        for entry in entries:
+            yield Entry(entry.name, entry.stat(follow_symlinks=False).st_mode)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.files import asked, git, paths, revision
+from dispatch_cli.model.problem import InputError
 from tests.cli.support import call
 from tests.fuzz import hostile
 from tests.fuzz.hostile import HEAD, OPERATOR
@@ -32,40 +32,24 @@ def extracted(make: Callable[[Path, int], None], count: int) -> SourceRun:
         paths.close_trees()
 
 
-@pytest.fixture
-def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of the folders that are listed and of the files that are read."""
-    counts: list[int] = []
-    note = revision.Repeats.note
-
-    def noted(self: revision.Repeats, oid: str, size: int) -> None:
-        counts.append(size)
-        note(self, oid, size)
-
-    monkeypatch.setattr(revision.Repeats, "note", noted)
-    return counts
-
-
 def too_large(found: SourceRun) -> list[str]:
     return [f"{part.path}: {part.detail}" for part in found.left_out if part.reason is WhyLeftOut.TOO_LARGE]
 
 
-def test_trees_of_trees_are_listed_some_times(listed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_of_trees_are_read_some_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand files in a few objects."""
+    monkeypatch.setattr(revision, "FREE_BYTES", 1 << 18)
+    extraction = extracted(hostile.trees_of_trees, 10)
+    (count,) = (number for _, number in extraction.files)
+    assert 60 < count < 90
+    assert len(too_large(extraction)) == 2**10 - count
+
+
+@pytest.mark.parametrize("count", [24, 40])
+def test_trees_of_trees_are_not_listed_whole(count: int) -> None:
     """Up to 2 to the power of 40 files in a few objects."""
-    monkeypatch.setattr(revision, "FREE_ENTRIES", 100)
-    work = []
-    for count in (10, 14, 40):
-        listed.clear()
-        Path(f"{count}").mkdir()
-        os.chdir(f"{count}")
-        extraction = extracted(hostile.trees_of_trees, count)
-        os.chdir("..")
-        work.append(len(listed))
-        assert too_large(extraction)
-        message = "the folders of HEAD repeat a few others more than 20 times"
-        assert all(detail.endswith(message) for detail in too_large(extraction))
-    assert work[1] <= 2 * work[0]
-    assert work[2] <= 6 * work[0]
+    with pytest.raises(InputError, match="git ls-tree prints more than 64 MiB"):
+        extracted(hostile.trees_of_trees, count)
 
 
 def test_one_large_file_under_many_names_is_read_some_times() -> None:
@@ -73,15 +57,7 @@ def test_one_large_file_under_many_names_is_read_some_times() -> None:
     (count,) = (number for _, number in extraction.files)
     assert 20 <= count < 60
     assert len(too_large(extraction)) == 400 - count
-    assert too_large(extraction)[0].endswith("the files of HEAD repeat a few others more than 20 times")
-
-
-def test_a_folder_with_too_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revision, "MAX_TREE", 10_000)
-    hostile.make_repository(Path.cwd(), hostile.many_names, 1000)
-    result = call("extract", "HEAD:src")
-    assert result.code == 2
-    assert "the list of files in the folder is larger than 10000 bytes" in result.err
+    assert too_large(extraction)[0].endswith("the files of HEAD repeat a few more than 20 times")
 
 
 def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +87,12 @@ def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     result = call("diff", "HEAD:src", "src", "--format", "json")
     assert result.code == 2
     assert json.loads(result.out)["problems"][0]["code"] == "git"
+
+
+def test_a_folder_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "PATIENCE", 0.3)
+    with pytest.raises(InputError, match="git rev-parse took more than 0 seconds"):
+        extracted(hostile.pipe_of_folder, 1)
 
 
 def test_what_too_many_patterns_ignore_is_read() -> None:

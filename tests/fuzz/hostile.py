@@ -328,12 +328,6 @@ def one_file_often(folder: Path, count: int) -> None:
     committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k in range(count)]))
 
 
-def many_names(folder: Path, count: int) -> None:
-    """A folder of very many files."""
-    blob = written(folder, b"blob", b"x = 1\n")
-    committed(folder, tree(folder, [("100644", b"f%06d.py" % k, blob) for k in range(count)]))
-
-
 def pipe(folder: Path, count: int) -> None:
     """Objects that are pipes."""
     blobs = [written(folder, b"blob", b"%d\n" % k + HEAD.encode()) for k in range(count)]
@@ -346,9 +340,18 @@ def pipe(folder: Path, count: int) -> None:
 
 def pipe_of_commit(folder: Path, _: int) -> None:
     """The commit is a pipe."""
+    _pipe_of(folder, "HEAD")
+
+
+def pipe_of_folder(folder: Path, _: int) -> None:
+    """The list of files is a pipe."""
+    _pipe_of(folder, "HEAD^{tree}")
+
+
+def _pipe_of(folder: Path, object_name: str) -> None:
     blob = written(folder, b"blob", HEAD.encode())
     committed(folder, tree(folder, [("100644", b"a.py", blob)]))
-    name = git(folder, "rev-parse", "HEAD").strip()
+    name = git(folder, "rev-parse", object_name).strip()
     path = folder / ".git" / "objects" / name[:2] / name[2:]
     path.unlink()
     os.mkfifo(path)

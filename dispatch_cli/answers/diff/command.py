@@ -53,12 +53,11 @@ def opened_sides(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...
     Absent is the file of a side if the other side is the same path and has it: it was added or deleted since a
     revision. Errors: InputError.
     """
-    missing = None
+    missing, names = None, opened([*old, *new])
     if len(old) == len(new) == 1 and ":" in old[0] + new[0]:
         from dispatch_cli.files.asked import absent
 
-        missing = absent(*opened([*old, *new], must_exist=False))
-    names = opened([*old, *new], must_exist=missing is None)
+        missing = absent(*names)
     return names[: len(old)], names[len(old) :], missing
 
 
