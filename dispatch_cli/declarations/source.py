@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from dispatch_cli.files import paths
-from dispatch_cli.files.paths import RevisionError, is_in
+from dispatch_cli.files import RevisionError, paths
+from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.text.suggest import suggestion
@@ -221,7 +221,8 @@ _REVISION = re.compile(r"HEAD|[0-9a-f]{7,40}|[\w./-]+(?:[~^]\d*)+")
 
 
 def _not_regular(file: str) -> SourceError:
-    what = "a directory" if paths.is_folder(file) else "not a regular file"
+    kinds = {stat.S_IFDIR: "a directory", stat.S_IFLNK: "a link, which is not followed at a revision"}
+    what = kinds.get(paths.kind(file), "not a regular file")
     return SourceError("not-a-file", f"{file} is {what}", "name declaration files one by one, or - for standard input")
 
 

@@ -7,6 +7,7 @@ Patterns are lines of ``.gitignore``, and globs of options, which are read the s
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Container, Iterable, Sequence
 from enum import Enum
 from fnmatch import translate
@@ -183,7 +184,7 @@ class WhyLeftOut(Enum):
     REPOSITORY = "a repository of its own"
     EXCLUDED = "excluded"
     NOT_BUILT = "not in the build that -D and -U describe"
-    LINK = "a link that leads out of the given path, or nowhere"
+    LINK = "a link that leads out of the given path or nowhere, or is at a revision"
     NOT_A_FILE = "not a regular file"
     UNREADABLE = "cannot be read"
     BINARY = "binary"
@@ -257,7 +258,7 @@ class Ignored:
 
 def _text(file: str) -> str:
     """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
-    if not paths.is_file(file) or paths.is_link(file):
+    if paths.kind(file, follow=False) != stat.S_IFREG:
         return ""
     try:
         return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")

@@ -24,8 +24,8 @@ from dispatch_cli.extract.left_out import (
     reason_of_folder,
 )
 from dispatch_cli.extract.sources import digest
-from dispatch_cli.files import paths
-from dispatch_cli.files.paths import Entry, RevisionError, is_in
+from dispatch_cli.files import Entry, RevisionError, paths
+from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.problem import InputError, Problem
@@ -233,7 +233,7 @@ class _Walker:
         target = paths.real(path)
         if target == root or (is_in(target, root) and (paths.is_file(target) or paths.is_folder(target))):
             return
-        is_folder = paths.is_folder(path)
+        is_folder = paths.is_folder(path) or (paths.tree_of(path) is not None and "." not in paths.parts(path)[-1])
         if is_folder or kinds.is_code(path):
             self._leave_out(path, WhyLeftOut.LINK, is_folder)
 

@@ -7,9 +7,8 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.files import paths
+from dispatch_cli.files import RevisionError, paths
 from dispatch_cli.files.git import attempt, cleaned
-from dispatch_cli.files.paths import RevisionError
 from dispatch_cli.files.revision import RevisionTree
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -24,12 +23,7 @@ MAX_SHOWN = 200
 
 def is_revision(text: str) -> bool:
     """True if a name means a file at a revision. A file of the working tree with that name is meant before one."""
-    if _A_FILE.match(text) or not _PARTS.fullmatch(text):
-        return False
-    try:
-        return not os.path.lexists(text)
-    except ValueError:  # a NUL character
-        return True
+    return not _A_FILE.match(text) and _PARTS.fullmatch(text) is not None and not os.path.lexists(text)
 
 
 def resolve(names: Sequence[str]) -> tuple[str, ...]:
@@ -54,10 +48,10 @@ def _resolve(text: str) -> str:
     match = _PARTS.fullmatch(text)
     assert match is not None, "the text is a revision's"
     revision, path = match.groups()
-    tree = next((tree for tree in paths.trees() if tree.prefix == f"{revision}:"), None)
+    tree = next((tree for tree in paths.TREES if tree.prefix == f"{revision}:"), None)
     if tree is None:
         tree = _open(revision, path, text[:MAX_SHOWN])
-        paths.add_tree(tree)
+        paths.TREES.append(tree)
     if path in (posixpath.curdir, posixpath.pardir) or path.startswith(("./", "../")):
         path = posixpath.join(tree.here, path)
     return paths.normal(tree.prefix + path)
@@ -68,7 +62,7 @@ def absent(old: str, new: str) -> str | None:
 
     It is a file that was added since, or deleted. Both names are as `resolve` gives them.
     """
-    if paths.tree_of(old) is paths.tree_of(new) or paths.relative(old) != paths.relative(new):
+    if paths.tree_of(old) is paths.tree_of(new) or paths.parts(old) != paths.parts(new):
         return None
     missing = [name for name in (old, new) if not paths.exists(name)]
     return missing[0] if len(missing) == 1 else None

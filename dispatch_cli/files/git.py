@@ -22,10 +22,8 @@ PATIENCE = 10.0
 """Seconds that git may take for one answer."""
 MAX_OUTPUT = 64 << 20
 """Bytes of one object, or of one list of files: that of the largest repositories has some 60 MiB."""
-MAX_ERRORS = 1 << 16
-"""Bytes of what git says of errors. Where it says more, it waits until its time is over."""
-MAX_MESSAGE = 500
-"""Characters of these that are shown."""
+MAX_ERRORS = 500
+"""Bytes of what git says of errors that are read."""
 _SET = {
     "GIT_ALLOW_PROTOCOL": "none",  # before GIT_NO_LAZY_FETCH was known, this kept a partial clone from fetching
     "GIT_NO_LAZY_FETCH": "1",
@@ -34,7 +32,6 @@ _SET = {
     "LANGUAGE": "",
 }
 _HEAD = re.compile(rb"[0-9a-f]{40,64} (?:blob|tree|commit|tag) (\d{1,15})\n")
-_NOT_PRINTED = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\ufffd]+")
 
 
 def _start(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
@@ -78,9 +75,9 @@ def attempt(*arguments: str) -> tuple[int, bytes, str]:
 
 
 def cleaned(error_text: str) -> str:
-    """Git's message of an error, in one line, without its marks and without control characters."""
+    """Git's message of an error, in one line and without its marks."""
     lines = (line.strip().removeprefix("fatal: ").removeprefix("error: ") for line in error_text.splitlines())
-    return _NOT_PRINTED.sub(" ", "; ".join(filter(None, lines)))[:MAX_MESSAGE]
+    return "; ".join(filter(None, lines))
 
 
 class Objects:
@@ -93,15 +90,22 @@ class Objects:
         self._process: subprocess.Popen[bytes] | None = None
         self._late: RevisionError | None = None
 
-    def content(self, oid: str, most: int | None = None) -> bytes:
-        """The content of an object, at most *most* bytes, by default `MAX_OUTPUT`. Errors: RevisionError."""
-        most = MAX_OUTPUT if most is None else most
+    def content(self, oid: str) -> bytes:
+        """The content of an object. Errors: RevisionError."""
+        assert re.fullmatch("[0-9a-f]{40,64}", oid), "objects are asked for by their ids"
         if self._late is not None:
             raise self._late
         process = self._process = self._process or _start("cat-file", "--batch")
+        assert process.stdin is not None and process.stdout is not None, "they are pipes"
         try:
             with _in_time(process, "cat-file"):
-                line, data = _ask(process, oid, most)
+                with suppress(OSError):  # it has ended
+                    process.stdin.write(f"{oid}\n".encode())
+                    process.stdin.flush()
+                line = process.stdout.readline(1 << 20)
+                match = _HEAD.fullmatch(line)
+                size = 0 if match is None else int(match[1])
+                data = b"" if match is None or size > MAX_OUTPUT else process.stdout.read(size + 1)
         except RevisionError as error:
             self._late = error
             self.close()
@@ -109,12 +113,11 @@ class Objects:
         if line.endswith(b" missing\n"):
             message = f"the object {oid[:12]} is not in this clone"
             raise RevisionError("missing-object", message, "a partial clone lacks what was not checked out")
-        if data is not None and data.endswith(b"\n"):  # an end of line follows the content
+        if data.endswith(b"\n"):  # an end of line follows the content
             return data[:-1]
         self.close()
-        if data is None and line:
-            limit = f"{most >> 20} MiB" if most >> 20 else f"{most} bytes"
-            raise RevisionError("too-large", f"the file is larger than {limit}")
+        if size > MAX_OUTPUT:
+            raise RevisionError("too-large", f"the file is larger than {MAX_OUTPUT >> 20} MiB")
         raise RevisionError("git", "git cat-file ended: the repository may be damaged (`git fsck` says more)")
 
     def close(self) -> None:
@@ -124,17 +127,3 @@ class Objects:
             process.kill()
             with suppress(OSError):  # what was not written yet
                 process.communicate()
-
-
-def _ask(process: subprocess.Popen[bytes], oid: str, most: int) -> tuple[bytes, bytes | None]:
-    """The first line of the answer about an object, and what follows it; None where that is larger than *most*."""
-    assert re.fullmatch("[0-9a-f]{40,64}", oid), "objects are asked for by their ids"
-    assert process.stdin is not None and process.stdout is not None, "they are pipes"
-    with suppress(OSError):  # it has ended
-        process.stdin.write(f"{oid}\n".encode())
-        process.stdin.flush()
-    line = process.stdout.readline(1 << 20)
-    match = _HEAD.fullmatch(line)
-    if match is None:
-        return line, b""
-    return line, process.stdout.read(int(match[1]) + 1) if int(match[1]) <= most else None

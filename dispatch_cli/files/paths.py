@@ -9,42 +9,27 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dispatch_cli.files import Entry as Entry
-from dispatch_cli.files import RevisionError as RevisionError
+from dispatch_cli.files import Entry
 
 if TYPE_CHECKING:
     from dispatch_cli.files.revision import RevisionTree
 
-_TREES: ContextVar[tuple[RevisionTree, ...]] = ContextVar("trees", default=())
-
-
-def trees() -> tuple[RevisionTree, ...]:
-    """The revisions that are open."""
-    return _TREES.get()
-
-
-def add_tree(tree: RevisionTree) -> None:
-    """Open a revision: names with its prefix mean its files from now on."""
-    _TREES.set((*_TREES.get(), tree))
+TREES: list[RevisionTree] = []
+"""The revisions that are open: names with the prefix of one mean its files."""
 
 
 def close_trees() -> None:
     """Close all revisions."""
-    for tree in _TREES.get():
-        tree.close()
-    _TREES.set(())
+    while TREES:
+        TREES.pop().objects.close()
 
 
 def tree_of(name: str) -> RevisionTree | None:
     """The revision that a file is in; None for one of the working tree."""
-    for tree in _TREES.get():
-        if name.startswith(tree.prefix):
-            return tree
-    return None
+    return next((tree for tree in TREES if name.startswith(tree.prefix)), None)
 
 
 def inside(name: str) -> str:
@@ -94,14 +79,8 @@ def absolute(name: str) -> str:
 
 
 def real(name: str) -> str:
-    """As ``os.path.realpath``; what is not in a tree keeps its name."""
-    tree = tree_of(name)
-    if tree is None:
-        return os.path.realpath(name)
-    try:
-        return tree.prefix + tree.find(inside(name))
-    except OSError:
-        return name
+    """As ``os.path.realpath``; a tree's links are not followed."""
+    return os.path.realpath(name) if tree_of(name) is None else normal(name)
 
 
 def here(name: str = "") -> str:
@@ -110,18 +89,13 @@ def here(name: str = "") -> str:
     return os.getcwd() if tree is None else tree.prefix + tree.here  # noqa: PTH109
 
 
-def relative(name: str, folder: str | None = None) -> str:
-    """As ``os.path.relpath``. folder: None for `here`."""
+def parts(name: str, folder: str | None = None) -> tuple[str, ...]:
+    """The parts of ``os.path.relpath``. folder: None for `here`."""
     tree = tree_of(name)
     if tree is None:
-        return os.path.relpath(name, folder)
+        return tuple(os.path.relpath(name, folder).split(os.sep))  # noqa: PTH206
     start = tree.here if folder is None or tree_of(folder) is not tree else inside(folder)
-    return posixpath.relpath(f"/{inside(name)}", f"/{start}")
-
-
-def parts(name: str, folder: str | None = None) -> tuple[str, ...]:
-    """The parts of `relative`."""
-    return tuple(relative(name, folder).split(os.sep if tree_of(name) is None else posixpath.sep))
+    return tuple(posixpath.relpath(f"/{inside(name)}", f"/{start}").split(posixpath.sep))
 
 
 def shown(name: str) -> str:
@@ -149,36 +123,32 @@ def is_in(path: str, folder: str) -> bool:
 
 
 def mode(name: str, follow: bool = True) -> int:
-    """The mode of a file. follow: where a link leads to. Errors: OSError, ValueError."""
+    """The mode of a file. follow: where a link of the working tree leads to. Errors: OSError, ValueError."""
     tree = tree_of(name)
-    return os.stat(name, follow_symlinks=follow).st_mode if tree is None else tree.mode(inside(name), follow)  # noqa: PTH116
+    return os.stat(name, follow_symlinks=follow).st_mode if tree is None else tree.mode(inside(name))  # noqa: PTH116
+
+
+def kind(name: str, follow: bool = True) -> int:
+    """The kind of a file, as ``stat.S_IFMT`` has it; 0 where there is none. follow: as for `mode`."""
+    try:
+        return stat.S_IFMT(mode(name, follow))
+    except (OSError, ValueError):
+        return 0
 
 
 def is_folder(name: str) -> bool:
     """As ``os.path.isdir``."""
-    return _is(name, stat.S_ISDIR)
+    return kind(name) == stat.S_IFDIR
 
 
 def is_file(name: str) -> bool:
     """As ``os.path.isfile``."""
-    return _is(name, stat.S_ISREG)
-
-
-def is_link(name: str) -> bool:
-    """As ``os.path.islink``."""
-    return _is(name, stat.S_ISLNK, follow=False)
+    return kind(name) == stat.S_IFREG
 
 
 def exists(name: str) -> bool:
     """As ``os.path.lexists``."""
-    return _is(name, lambda _: True, follow=False)
-
-
-def _is(name: str, is_of_kind: Callable[[int], bool], follow: bool = True) -> bool:
-    try:
-        return is_of_kind(mode(name, follow))
-    except (OSError, ValueError):
-        return False
+    return kind(name, follow=False) != 0
 
 
 def each_entry(name: str) -> Iterator[Entry]:

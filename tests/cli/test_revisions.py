@@ -73,7 +73,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     commit(folder, AFTER)
     monkeypatch.chdir(folder)
     yield folder
-    assert paths.trees() == (), "they are closed when a command ends"
+    assert not paths.TREES, "they are closed when a command ends"
 
 
 def test_a_pull_request_as_a_comment() -> None:

@@ -64,7 +64,7 @@ def test_names_are_from_the_top_or_from_the_working_directory(repo: Path, monkey
         *("v1:decl.yaml", "v1:sub/deep/a.yaml", "v1:decl.yaml"),
         *("v1:sub/deep", "v1:", "v1:sub/deep", "HEAD~1:sub"),
     )
-    assert [tree.prefix for tree in paths.trees()] == ["v1:", "HEAD~1:"]
+    assert [tree.prefix for tree in paths.TREES] == ["v1:", "HEAD~1:"]
 
 
 def test_a_file_of_the_working_tree_wins(repo: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +11,9 @@ import pytest
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
+from dispatch_cli.files import RevisionError, paths
 from dispatch_cli.files import git as git_module
-from dispatch_cli.files import paths
 from dispatch_cli.files.asked import resolve
-from dispatch_cli.files.paths import RevisionError
-from dispatch_cli.files.revision import MAX_LINKS
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.problem import InputError, Problem
 from tests.files.support import commit, git, repository, write
@@ -69,35 +66,27 @@ def test_nothing_outside_of_the_repository_is_read(target: str, allow_outside: b
     commit(repo, {"decl.yaml": f"dispatch: 1\nextends: [{target}]\n", "up": "->..", "out.yaml": "->../outside.yaml"})
     write(repo, {"base.yaml": OPERATOR})
     (problem,) = problems_of("HEAD:decl.yaml", allow_outside)
-    assert problem.code == ("file-not-found" if target.startswith("~") else "outside-project")
+    code = {"~/x.yaml": "file-not-found", "up/outside.yaml": "file-not-found", "out.yaml": "not-a-file"}
+    assert problem.code == code.get(target, "outside-project")
     assert str(problem.span) == "HEAD:decl.yaml:2:11"
 
 
-def test_links_lead_to_files_of_the_same_revision(repo: Path) -> None:
-    commit(repo, {"real/deep/a.yaml": OPERATOR, "sub/link": "->../real/deep", "b.yaml": "->sub/link/a.yaml"}, tag="v1")
-    commit(repo, {"real/deep/a.yaml": OTHER})
-    for name in ("v1:b.yaml", "v1:sub/link/a.yaml"):
-        assert {place.partition(".yaml:")[0] for place in spans(load(resolve([name])))} == {name.removesuffix(".yaml")}
-    assert paths.real("v1:b.yaml") == "v1:real/deep/a.yaml"
-    assert stat.S_ISLNK(paths.trees()[0].mode("b.yaml", follow=False))
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"a": "->b", "b": "->a"}, CIRCLE),
-        ({"a": "->a/x"}, CIRCLE),
-        ({"a": "->nothing"}, "HEAD:a does not exist"),
-        ({"a": "->/etc/passwd"}, "leads out of the repository"),
-        ({"a": "->../../etc/passwd"}, "leads out of the repository"),
-        ({f"l{n}": f"->l{n + 1}" for n in range(MAX_LINKS + 1)} | {"a": "->l0"}, CIRCLE),
-        ({"a/b": "x"}, "is a directory"),
-    ],
-)
-def test_links_that_lead_nowhere(files: dict[str, str], message: str, repo: Path) -> None:
-    commit(repo, files)
-    (problem,) = problems_of("HEAD:a")
-    assert any(part in problem.message for part in message.split("|")), problem.message
+@pytest.mark.parametrize("target", ["b.yaml", "a.yaml", "nothing", "/etc/passwd", "../../etc/passwd", "sub/" * 1000])
+def test_links_are_not_followed(target: str, repo: Path) -> None:
+    """Sources that are links are said to be left out, also where the files that they lead to are read."""
+    links = {"a.yaml": f"->{target}", "b.cpp": "->sub/a.cpp", "to": "->sub"}
+    commit(repo, {"b.yaml": OPERATOR, "sub/a.cpp": BLOCK.replace("KEY", "CPU"), **links})
+    (problem,) = problems_of("HEAD:a.yaml")
+    assert problem.message == "HEAD:a.yaml is a link, which is not followed at a revision"
+    assert problems_of("HEAD:to/a.cpp")[0].code == "file-not-found"
+    done = run(resolve(["HEAD:"]))
+    assert done.registrations == 1
+    left_out = {part.path: part.reason for part in done.left_out}
+    assert left_out == {
+        "HEAD:.git": WhyLeftOut.TOOL,
+        "HEAD:b.cpp": WhyLeftOut.LINK,
+        "HEAD:to": WhyLeftOut.LINK,
+    }
 
 
 def test_submodules(repo: Path) -> None:
