@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import Output, say, warn, with_parameters
+from dispatch_cli.cli.output import Output, say_note, warn, with_parameters
 from dispatch_cli.cli.source_reading import NO_READING, SOURCE_PARAMETERS, ReadingOptions, command_line, reading_options
 
 if TYPE_CHECKING:
@@ -93,13 +93,6 @@ def say_notes(state: State) -> None:
     """The notes on how a state was loaded, on standard error."""
     for note in state.declarations.notes:
         say_note(note)
-
-
-def say_note(text: str) -> None:
-    """A note on standard error, on one line."""
-    from dispatch_cli.render.printed import safe
-
-    say(f"note: {safe(text)}\n")
 
 
 privateuse1_option = click.option(
@@ -212,7 +205,7 @@ def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[
     if state.over_assumed:
         from dispatch_cli.render.words import assumed_label
 
-        say(f"note: {assumed_label(state.over)}\n")
+        say_note(assumed_label(state.over))
     return state
 
 
@@ -389,10 +382,8 @@ def may_have_settings() -> bool:
                     if re.search(_SETTINGS, text.read(1 << 20)) is not None:
                         return True
         except OSError as error:
-            from dispatch_cli.render.printed import safe
-
             why = (error.strerror or str(error)).lower()
-            say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; its settings are not used\n")
+            say_note(f"{os.path.relpath(file)} cannot be read: {why}; its settings are not used", "warning")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
     return False
 

@@ -199,6 +199,13 @@ def say(text: str, color: bool | None = None) -> None:
     click.echo("".join(printed([text], colored=bool(color))), nl=False, err=True, color=color)
 
 
+def say_note(text: str, kind: str = "note") -> None:
+    """A note on standard error; kind: or a warning."""
+    from dispatch_cli.render.document import Paragraph
+
+    warn([Paragraph(f"{kind}: {text}", hang=2)], "auto")
+
+
 def warn(blocks: Iterable[Block], color: str) -> None:
     """Show a document on standard error."""
     from dispatch_cli.render.text import text

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import progress_on, say, with_parameters
+from dispatch_cli.cli.output import progress_on, say_note, with_parameters
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.tree import ExtractedDocument
@@ -223,9 +223,9 @@ def say_notes(run: SourceRun, whole: str) -> None:
     from dispatch_cli.cli.source_summary import notes, unreadable
 
     for part in unreadable(run):
-        say(f"warning: {part}\n")
+        say_note(part, "warning")
     for note in notes(run, whole):
-        say(f"note: {note}\n")
+        say_note(note)
 
 
 def is_understood(run: SourceRun) -> bool:
@@ -402,8 +402,6 @@ def state_with(operator: str) -> str | None:
 
 
 def say_assumed(base: AssumedBase) -> None:
-    """Name the state on standard error, in one line."""
-    from dispatch_cli.render.printed import safe
-
+    """Name the state on standard error."""
     other = "" if base.setting is not None else "; --base names another, or none"
-    say(f"note: over {base.name}, {safe(base.why)}{other}\n")
+    say_note(f"over {base.name}, {base.why}{other}")

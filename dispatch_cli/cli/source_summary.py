@@ -10,7 +10,6 @@ from dispatch_cli.extract.left_out import LeftOut, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
-from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import plural
 
 MAX_STATEMENTS = 20
@@ -90,7 +89,7 @@ def unreadable(run: SourceRun) -> Iterator[str]:
     """The files and folders below the given paths that cannot be read, each with the reason."""
     for part in run.left_out:
         if part.reason is WhyLeftOut.UNREADABLE:
-            yield f"{safe(part.path)} {part.reason.value}{f': {safe(part.detail)}' if part.detail else ''}"
+            yield f"{part.path} {part.reason.value}{f': {part.detail}' if part.detail else ''}"
 
 
 def backend_named(run: SourceRun) -> str:

@@ -22,7 +22,7 @@ from dispatch_cli.cli.options import (
     resolved_name,
     source_options,
 )
-from dispatch_cli.cli.output import Output, output_options, say, show
+from dispatch_cli.cli.output import Output, output_options, say_note, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
@@ -64,10 +64,9 @@ def opened_sides(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...
 def state_without(file: str, other: State) -> State:
     """The state of a file that is absent: what the other side starts from."""
     from dispatch_cli import api
-    from dispatch_cli.render.printed import safe
 
     bases = other.declarations.bases
-    say(f"note: {safe(file)} does not exist: it counts as {' and '.join(bases) or 'a file without registrations'}\n")
+    say_note(f"{file} does not exist: it counts as {' and '.join(bases) or 'a file without registrations'}")
     return api.load_state((), universe=other.dispatcher.universe, bases=bases)
 
 

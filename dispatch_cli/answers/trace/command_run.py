@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from click.core import ParameterSource
 
-from dispatch_cli.cli.options import matching_names, say_note
-from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, show
+from dispatch_cli.cli.options import matching_names
+from dispatch_cli.cli.output import BadInput, Output, refuse_input, refuse_unwritable, say_note, show
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.modules import completion
-from dispatch_cli.cli.output import say
+from dispatch_cli.cli.output import say_note
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -70,4 +70,4 @@ def check_modules(modules: tuple[str, ...]) -> None:
 def say_asking() -> None:
     """Say on a terminal that PyTorch is asked."""
     if sys.stderr.isatty():
-        say("note: asking PyTorch, which takes some seconds\n")
+        say_note("asking PyTorch, which takes some seconds")

@@ -16,7 +16,7 @@ from dispatch_cli.cli.options import (
     note_conditions,
     source_options,
 )
-from dispatch_cli.cli.output import Output, output_options, say_written, show, warn, write
+from dispatch_cli.cli.output import Output, output_options, say_note, say_written, show, write
 
 
 @click.command("guards", cls=Command)
@@ -63,7 +63,6 @@ def command(
         from dispatch_cli.answers.findings.guards.recorded import OtherStates, recorded_guards
         from dispatch_cli.answers.findings.guards.yaml_document import guards_yaml
         from dispatch_cli.api import further_states
-        from dispatch_cli.render.document import Paragraph
         from dispatch_cli.render.words import plural
 
         slots = chosen_keys(state.dispatcher.universe, key_globs)
@@ -73,8 +72,7 @@ def command(
         if others.left_out:
             of = plural(len({name for name, _ in others.left_out}), "operator")
             slots_text = f"{plural(len(others.left_out), 'slot')} of {of}"
-            text = f"note: what differs in another combination is not recorded: {slots_text}"
-            warn([Paragraph(text, hang=2)], out.color)
+            say_note(f"what differs in another combination is not recorded: {slots_text}")
         write(guards_yaml(written), out.file, kind="data")
         if out.file is not None:
             say_written(out.file, plural(len(written), "guard"))

@@ -16,7 +16,7 @@ from dispatch_cli.answers.table.registrations.report import (
     RegistrationOrderReport,
     RegistrationsReport,
 )
-from dispatch_cli.model.kernel import THE_FAKE
+from dispatch_cli.model.kernel import THE_FAKE, AliasAnalysisKind
 from dispatch_cli.model.span import Origin, Span
 from dispatch_cli.render.document import (
     Block,
@@ -109,7 +109,7 @@ def _operator(operator: OperatorRegistrations, others: str) -> Iterator[Block]:
     """The kernels of an operator. others: words for those that are not listed."""
     yield Paragraph(schema_label(operator.operator, operator.schema), kind=ParagraphKind.TITLE)
     facts = [f"defined at {operator.span}"] if operator.span is not None else []
-    if operator.alias_analysis:
+    if operator.alias_analysis not in (None, AliasAnalysisKind.FROM_SCHEMA.value):
         facts.append(f"alias analysis {operator.alias_analysis}")
     if operator.tags:
         facts.append(f"tags {', '.join(operator.tags)}")
