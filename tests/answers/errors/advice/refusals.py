@@ -184,3 +184,56 @@ TORCH_LIBRARY_IMPL(mine, CPU, m) {{ m.impl("f", {cast}); }}"""
 untried("bad-registration", "`def` and `impl` take a text and then a kernel", "needs C++")
 untried("no-subclass", "Leave autocast out round the call", SCRIPT_CLASS)
 untried("no-subclass", "Register a kernel in Python at that key", SCRIPT_CLASS)
+
+
+@tries("defined-twice", "A process has one such backend")
+def two_names_of_a_backend(advice):
+    torch.utils.rename_privateuse1_backend("mine")
+    if not advice:
+        torch.utils.rename_privateuse1_backend("other")
+
+
+@tries("fake-mixed", "Pass the tensor that is changed to the function as an argument")
+def outer_tensor_under_functionalize(advice):
+    outer, x = torch.ones(2), torch.ones(2)
+
+    def added(x, to):
+        return to.add_(x)
+
+    function = torch.func.functionalize(added) if advice else torch.func.functionalize(lambda x: added(x, outer))
+    assert function(*((x, outer) if advice else (x,))).sum() == 4
+
+
+untried(
+    "data-dependent", "In the fake implementation, call `get_ctx().new_dynamic_size()`", "needs a wrong implementation"
+)
+untried("bad-registration", "Name the module that has the fake implementation", "needs C++")
+
+
+@tries("under-vmap", "Leave `.data` out: read by `x.detach()`")
+def data_under_vmap(advice):
+    function = torch.vmap(lambda x: (x.detach() if advice else x.data) + 1)
+    assert function(torch.ones(2)).sum() == 4
+
+
+@tries("bad-registration", "Let tensors be positional arguments")
+def tensor_by_name_alone(advice):
+    def named(*, x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    def positional(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    torch.library.custom_op("refusals::named", mutates_args=())(positional if advice else named)
+
+
+@tries("bad-registration", "Give it an argument `device: torch.device`", since="2.13")
+def operator_without_tensors(advice):
+    def plain(n: int) -> torch.Tensor:
+        return torch.ones(n)
+
+    def placed(n: int, device: torch.device) -> torch.Tensor:
+        return torch.ones(n, device=device)
+
+    make = torch.library.custom_op("refusals::ones", mutates_args=(), device_types="cpu")(placed if advice else plain)
+    assert make(2, *((torch.device("cpu"),) if advice else ())).sum() == 2
