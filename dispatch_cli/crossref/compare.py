@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, ResolveAnswers, Texts
+from dispatch_cli.crossref.answers import Answers, Compared, Disagreement
 from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python import table as python_table
@@ -77,12 +77,12 @@ class Comparison:
 
 def names_of(subject: Subject, answers: Answers) -> list[str]:
     """The operators that one or the other has, sorted."""
-    return sorted({*subject.dispatcher.names(), *answers.texts})
+    return sorted({*subject.dispatcher.names(), *answers["texts"]})
 
 
 def higher_order_names(subject: Subject, answers: Answers) -> list[str]:
     """The higher-order operators that one or the other has, sorted."""
-    return sorted({*subject.higher_order, *answers.higher_order})
+    return sorted({*subject.higher_order, *answers["higher_order_answers"]})
 
 
 def compare(subject: Subject, answers: Answers, names: Iterable[str], higher_order: Iterable[str] = ()) -> Comparison:
@@ -111,7 +111,7 @@ class _Comparer:
         """Compare one operator."""
         refused = self._refusals.get(name, [])
         self._differences += refused
-        theirs = self._answers.texts.get(name)
+        theirs = self._answers["texts"].get(name)
         operator = OperatorName.parse(name)
         self._compared[Compared.OPERATOR] += 1
         before = len(self._differences) - len(refused)
@@ -124,8 +124,7 @@ class _Comparer:
 
     def take_higher_order(self, name: str) -> None:
         """Compare one higher-order operator: where a call of it can arrive, and what ``resolve_key`` chooses there."""
-        resolved = self._answers.resolved
-        operator, theirs = self._subject.higher_order.get(name), self._answers.higher_order.get(name)
+        operator, theirs = self._subject.higher_order.get(name), self._answers["higher_order_answers"].get(name)
         slots = self._dispatcher.universe.slots
         if operator is None or theirs is None:
             ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
@@ -136,40 +135,46 @@ class _Comparer:
             key: _higher_order_answer(resolve_answer(key, decision), table.falls_through(key))
             for key, decision in zip(slots, table.decisions, strict=True)
         }
+        row, reached = theirs
         expected = {
-            key: _higher_order_answer(answer, key != UNDEFINED and key not in theirs.reached)
-            for key, answer in zip(resolved.slots, resolved.rows[theirs.row], strict=True)
+            key: _higher_order_answer(answer, key != UNDEFINED and key not in reached)
+            for key, answer in self._row(row).items()
         }
         texts = list(_different(ours, expected)) if ours != expected else []
         self._note(name, Compared.HIGHER_ORDER, len(slots), texts)
 
-    def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
-        dump = self._known(_lines(dump_registrations(self._dispatcher, operator), theirs.registrations))
+    def _row(self, number: int) -> dict[str, str]:
+        """A row of answers of ``resolve_key``, by slot."""
+        slots = (UNDEFINED, *self._answers["universe"]["runtime"])
+        return dict(zip(slots, self._answers["resolve_rows"][number], strict=True))
+
+    def _compare(self, name: str, operator: OperatorName, theirs: Sequence[str]) -> None:
+        """theirs: ``_dispatch_dump`` and ``_dispatch_dump_table``."""
+        dump = self._known(_lines(dump_registrations(self._dispatcher, operator), theirs[0]))
         self._note(name, Compared.DUMP, 1, dump)
         ours = dump_table(self._dispatcher, operator)
-        table = self._known(_lines(ours, theirs.table))
+        table = self._known(_lines(ours, theirs[1]))
         # Slots that neither has a line for are missing in both, and so agree.
         compared = len(self._dispatcher.universe.slots) - ours.count(f": {UNKNOWN_LINE}\n")
         self._note(name, Compared.TABLE, compared, table)
-        complaint = self._answers.complaints.get(name)
+        complaint = self._answers["broken"].get(name)
         stale = bool(self._dispatcher.stale_entries(operator))
         differs = stale is (complaint is None)
         texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
         self._note(name, Compared.INVARIANTS, 1, texts)
-        if name in self._answers.resolved.row_of:
-            self._resolve(name, operator, self._answers.resolved)
+        if name in self._answers["resolved"]:
+            self._resolve(name, operator, self._row(self._answers["resolved"][name]))
 
     def _known(self, differences: list[Difference]) -> list[Difference]:
         incomplete = self._dispatcher.layout.incomplete
         return list(known(differences, incomplete)) if incomplete else differences
 
-    def _resolve(self, name: str, operator: OperatorName, resolved: ResolveAnswers) -> None:
+    def _resolve(self, name: str, operator: OperatorName, theirs: dict[str, str]) -> None:
         python_keys = self._subject.python_keys.get(name, ())
         slots = self._dispatcher.universe.slots
         decisions = python_table.decisions(self._dispatcher, operator, python_keys)
         unknown = {key for key, decision in zip(slots, decisions, strict=True) if decision.rule is Rule.NOT_KNOWN}
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
-        theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
         texts = [answer for answer in _different(ours, theirs) if answer[0] not in unknown] if ours != theirs else []
         self._note(name, Compared.RESOLVE_KEY, len(slots) - len(unknown), texts)
 
@@ -184,7 +189,7 @@ class _Comparer:
         if self._compared[Compared.HIGHER_ORDER]:
             asked.append(Compared.HIGHER_ORDER)
         return Comparison(
-            source=self._answers.source,
+            source=f"PyTorch {self._answers['torch']}",
             universe=self._dispatcher.universe.name,
             slots=self._dispatcher.universe.slots,
             counts=tuple(Count(part, self._compared[part], self._different[part]) for part in asked),

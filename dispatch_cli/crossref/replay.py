@@ -9,7 +9,7 @@ from typing import Any
 
 from dispatch_cli import universes
 from dispatch_cli.capture.document import higher_order_operator
-from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
+from dispatch_cli.crossref.answers import Answers, Compared, Disagreement
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.registration import Refused
@@ -35,19 +35,18 @@ class Subject:
     higher_order: Mapping[str, HigherOrderOperator] = field(default_factory=dict)
 
 
-def replay(probed: Probed) -> Subject:
+def replay(answers: Answers) -> Subject:
     """Register what a PyTorch has registered. The live tables are settled at the end: the true order is not known.
 
     Errors: UniverseError.
     """
-    dispatcher = Dispatcher(universes.from_data(probed.universe))
-    refusals = [_refused(name, "", line, "the line cannot be parsed") for name, line in probed.not_understood.items()]
-    for operator in probed.operators:
+    dispatcher = Dispatcher(universes.from_data(answers["universe"]))
+    skipped, reason = answers["skipped"], "the line cannot be parsed"
+    refusals = [_refused(item["name"], "", item["line"], reason) for item in skipped]
+    for operator in answers["operators"]:
         refusals += _register(dispatcher, operator)
-    python_keys = {
-        operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
-    }
-    higher_order = {operator["name"]: higher_order_operator(operator) for operator in probed.higher_order}
+    python_keys = {operator["name"]: tuple(operator["python"]) for operator in answers["operators"]}
+    higher_order = {operator["name"]: higher_order_operator(operator) for operator in answers["higher_order_operators"]}
     return Subject(dispatcher, python_keys, tuple(refusals), higher_order)
 
 

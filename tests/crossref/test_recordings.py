@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref.answers import Compared, Probed
+from dispatch_cli.crossref.answers import Compared
 from dispatch_cli.crossref.compare import UNKNOWN_LINE, Count, Difference, compare, known, names_of
-from dispatch_cli.crossref.live import from_data
 from dispatch_cli.crossref.replay import replay
 from tests.cli.support import call
 from tests.crossref.support import (
@@ -49,16 +46,12 @@ DEFAULT_KERNEL = "registered at aten/src/ATen/RegisterCompositeExplicitAutograd.
 SILU_LINE = f"CPU (sleeping): {CPU_KERNEL} :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]"
 
 
-def probed(recording: Mapping[str, Any]) -> Probed:
-    return from_data(answer_of(recording))
-
-
 def test_a_recording_is_equal() -> None:
     """Every line of both dumps of a part of the operators; of a live PyTorch all are compared."""
     recording = recording_of(tuple(load_recording("2.15.0.state")["ops"])[::10], "2.15.0")
-    answers = probed(recording)
+    answers = answer_of(recording)
     subject = replay(answers)
-    comparison = compare(subject, answers.answers, names_of(subject, answers.answers))
+    comparison = compare(subject, answers, names_of(subject, answers))
     operators = len(recording["ops"])
     assert comparison.differences == ()
     assert comparison.counts[:3] == (

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.crossref.live import ask
+from dispatch_cli.capture.run import ANSWERS, run_probe
+from dispatch_cli.model.universe import UNDEFINED
 from tests import in_pytorch
 from tests.bindings import compared
 from tests.engine.live_cases import answers_to, embedded_side, recorded_questions
@@ -73,17 +74,16 @@ def record(python: str, version: str, kind: str) -> None:
 
 def probed(python: str, kind: str) -> dict[str, Any]:
     """Answers of ``torch._ops.resolve_key``; or those about higher-order operators."""
-    live = ask(python)
-    resolved, answers = live.answers.resolved, live.answers.higher_order
-    assert resolved is not None and answers is not None, "a live PyTorch is asked for both"
-    data = {"torch": live.universe["torch"], "git": live.universe["git"], "slots": resolved.slots}
+    live = run_probe(python, script=ANSWERS)
+    universe, rows = live["universe"], live["resolve_rows"]
+    data = {"torch": universe["torch"], "git": universe["git"], "slots": [UNDEFINED, *universe["runtime"]]}
     if kind == "resolve_key":
-        return {**data, "rows": resolved.rows, "row_of": resolved.row_of}
-    rows = {
-        name: {"resolved": resolved.rows[answer.row], "reached": sorted(answer.reached)}
-        for name, answer in answers.items()
+        return {**data, "rows": rows, "row_of": live["resolved"]}
+    answers = {
+        name: {"resolved": rows[row], "reached": sorted(reached)}
+        for name, (row, reached) in live["higher_order_answers"].items()
     }
-    return {**data, "answers": rows}
+    return {**data, "answers": answers}
 
 
 def schemas(python: str, version: str) -> dict[str, Any]:

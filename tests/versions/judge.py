@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli import api, bases, universes
 from dispatch_cli.capture.run import ANSWERS, run_probe
-from dispatch_cli.crossref.answers import Probed
+from dispatch_cli.crossref.answers import Answers
 from dispatch_cli.crossref.compare import Comparison, compare, higher_order_names, names_of
-from dispatch_cli.crossref.live import from_data
 from dispatch_cli.crossref.replay import Subject, replay, subject_of
 from tests import in_pytorch
 from tests.engine.call import random_calls, recorded_calls
@@ -51,24 +50,24 @@ class Part(NamedTuple):
 
 def parts(python: str, size: Size) -> Iterator[Part]:
     """Ask the PyTorch of that Python, and compare; each part when it is there."""
-    probed = from_data(run_probe(python, script=ANSWERS, vmap=False, seconds=SECONDS))
+    probed = run_probe(python, script=ANSWERS, vmap=False, seconds=SECONDS)
     yield from _compared(probed, subject(probed))
-    universe = universes.from_data(probed.universe)
+    universe = universes.from_data(probed["universe"])
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        yield from recorded(probed.universe, record(python, size, directory), directory)
+        yield from recorded(probed["universe"], record(python, size, directory), directory)
         asked = random_calls.question(universe, random_calls.recorded_operators(universe))
         answers = in_pytorch.ask(python, random_calls.SCRIPT, asked)
         comparison = random_calls.compare(universe, asked["operators"], answers)
         yield Part("random calls", comparison.calls - comparison.unmade, comparison.wrong, comparison.unmade)
 
 
-def subject(probed: Probed) -> Subject:
+def subject(probed: Answers) -> Subject:
     """The embedded state, if this is the build that it is of; otherwise what the PyTorch has registered."""
-    name = str(probed.universe["name"])
-    if name not in bases.names() or universes.load(name).torch != probed.universe["torch"]:
+    name = str(probed["universe"]["name"])
+    if name not in bases.names() or universes.load(name).torch != probed["universe"]["torch"]:
         return replay(probed)
-    differing = universes.differences(universes.load(name), universes.from_data(probed.universe))
+    differing = universes.differences(universes.load(name), universes.from_data(probed["universe"]))
     assert not differing, f"the embedded universe differs: {differing}"
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "embedded.json"
@@ -76,8 +75,7 @@ def subject(probed: Probed) -> Subject:
         return subject_of(api.load_state([str(file)]))
 
 
-def _compared(probed: Probed, ours: Subject) -> Iterator[Part]:
-    answers = probed.answers
+def _compared(answers: Answers, ours: Subject) -> Iterator[Part]:
     comparison: Comparison = compare(ours, answers, names_of(ours, answers), higher_order_names(ours, answers))
     for count in comparison.counts:
         wrong = [

@@ -40,7 +40,7 @@ from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, wit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dispatch_cli.crossref.answers import Answers, Probed
+    from dispatch_cli.crossref.answers import Answers
     from dispatch_cli.crossref.replay import Subject
     from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.state import State
@@ -220,9 +220,9 @@ def _compare(state: State | None, live: Asked, ops: tuple[str, ...], out: Output
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.crossref.replay import replay, subject_of
 
-    probed = _ask(live, ops)
-    subject = subject_of(state) if state is not None else replay(probed)
-    comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
+    answers = _ask(live, ops)
+    subject = subject_of(state) if state is not None else replay(answers)
+    comparison = compare(subject, answers, *_names(subject, answers, ops))
     differences = comparison.differences
     report = CrossrefReport(comparison.universe, comparison.source, not differences, comparison.counts, differences)
     show(report, out, slots=comparison.slots)
@@ -262,13 +262,13 @@ def _is_capture(state: State) -> bool:
     return any(not declared.through(step.span) for step in itertools.islice(of_pytorch, 1))
 
 
-def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
+def _ask(live: Asked, ops: tuple[str, ...]) -> Answers:
     from dispatch_cli.answers.shared.selection import as_cpp
-    from dispatch_cli.crossref.live import ask
+    from dispatch_cli.capture.run import ANSWERS, run_probe
 
     globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
     say_asking()
-    return ask(live.python, live.modules, globs, seconds=live.timeout)
+    return run_probe(live.python, live.modules, ANSWERS, globs, seconds=live.timeout)
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:
