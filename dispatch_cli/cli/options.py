@@ -414,11 +414,18 @@ def warn_of_overrides(state: State, color: str = "auto", names: Collection[Opera
         )
 
 
+_OF_ANOTHER_BACKEND = (
+    "another library is the backend at PrivateUse1; what it registers, such as fallbacks at AutogradPrivateUse1 "
+    "and AutocastPrivateUse1, is not known here: name its declarations or sources, too"
+)
+
+
 def note_conditions(state: State, names: Sequence[OperatorName], out: Output, says_undecided: bool = True) -> None:
     """Say on standard error for which conditions an answer about operators holds, where they have conditions.
 
-    Also said is what the answer leaves out, because PyTorch refuses it; about one operator, what may concern it.
-    says_undecided: the answer says itself which kernels it leaves out because they are undecided.
+    Also said is what the answer leaves out, because PyTorch refuses it; about one operator, what may concern it; and
+    that the backend is another library's. says_undecided: the answer says itself which kernels it leaves out because
+    they are undecided.
     """
     refused = state.refused
     if refused:
@@ -438,6 +445,16 @@ def note_conditions(state: State, names: Sequence[OperatorName], out: Output, sa
         from dispatch_cli.render.words import undecided_lines
 
         warn(undecided_lines(undecided_kernels(state, names)), out.color)
+    from dispatch_cli.model.declarations import Implement
+    from dispatch_cli.model.universe import PRIVATE_USE1
+
+    kernels = (step for step in state.declarations.steps if isinstance(step, Implement) and step.block.extracted)
+    if any(PRIVATE_USE1 in (step.dispatch_key, step.block.dispatch_key) for step in kernels):
+        from dispatch_cli.checks.view import View
+
+        view = View(state, names)
+        if view.extends_backend and not any(key.endswith(PRIVATE_USE1) for key in view.own_fallbacks):
+            say_note(_OF_ANOTHER_BACKEND)
 
 
 def _checks_command(state: State, check: str, *more: str) -> str:

@@ -201,3 +201,22 @@ def test_more_files_than_can_be_compared_are_not_understood(make: Make) -> None:
     assert 0 < len(result.not_understood) < 400
     assert "more than 24 files register the same" in result.not_understood[0][2]
     assert set(checked(".")) == {"alternative-files"}
+
+
+@pytest.mark.parametrize(
+    ("more", "is_said"),
+    [
+        ("", True),
+        (
+            "TORCH_LIBRARY_IMPL(_, AutogradPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }\n",
+            False,
+        ),
+        ('TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("abs", &f); }\n', False),
+    ],
+)
+def test_a_plugin_of_another_backend(make: Make, more: str, is_said: bool) -> None:
+    """What torch_npu registers as a fallback decides what calls of vllm-ascend's operators do."""
+    kernel = 'TORCH_LIBRARY_IMPL(my, PrivateUse1, m) { m.impl("f", &f); }\n'
+    make({"one.cpp": 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n' + kernel + more})
+    for line in (("support", "one.cpp"), ("resolve", "my::f", "one.cpp", "--tensor", "privateuseone")):
+        assert ("another library is the backend at PrivateUse1" in call(*line).err) is is_said
