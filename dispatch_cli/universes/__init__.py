@@ -58,7 +58,7 @@ def load(name: str) -> Universe:
 @cache
 def _embedded(name: str) -> Universe:
     with open(os.path.join(_HERE, f"{name}.json"), encoding="utf-8") as file:
-        return _trusted(json.load(file))
+        return from_data(json.load(file), is_trusted=True)
 
 
 def differences(first: Universe, second: Universe) -> list[str]:
@@ -94,31 +94,21 @@ _FLAGS = (
 )
 
 
-def from_data(data: object) -> Universe:
-    """Make a universe from the data of a universe file, checking that it holds together.
+def from_data(data: object, is_trusted: bool = False) -> Universe:
+    """Make a universe from the data of a universe file.
 
-    Errors: UniverseError, with every fault.
+    is_trusted: this package carries it; otherwise it is checked that it holds together. Errors: UniverseError, with
+    every fault.
     """
     reader = _UniverseReader(data)
-    universe = reader.universe()
-    faults = reader.faults
-    if universe is not None:
-        from dispatch_cli.universes.checking import UniverseChecker
+    universe, faults = reader.universe(), reader.faults
+    if universe is not None and not is_trusted:
+        from dispatch_cli.universes.checking import faults_of
 
-        UniverseChecker(universe, _LISTS, _MAPS_TO_LISTS, reader.add).check()
+        faults += faults_of(universe, _LISTS, _MAPS_TO_LISTS)
     if universe is None or faults:
         more = [f"and {len(faults) - MAX_TOLD} more"] if len(faults) > MAX_TOLD else []
-        message = "; ".join([*faults[:MAX_TOLD], *more])
-        raise UniverseError(message, faults[:MAX_FAULTS])
-    return universe
-
-
-def _trusted(data: Mapping[str, Any]) -> Universe:
-    """The universe of a file that this package carries: its names have been checked. Errors: UniverseError."""
-    reader = _UniverseReader(data)
-    universe = reader.universe()
-    if universe is None:
-        raise UniverseError(reader.faults[0], reader.faults)
+        raise UniverseError("; ".join([*faults[:MAX_TOLD], *more]), faults[:MAX_FAULTS])
     return universe
 
 
