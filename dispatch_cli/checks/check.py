@@ -27,7 +27,7 @@ __all__ = [
     "Severity",
 ]
 
-_DECIDE = "decide it with -D or [tool.dispatch-cli.extract] (`dispatch-cli extract` lists what would decide more)"
+_DECIDE = "decide it with -D, --set or [tool.dispatch-cli.extract]"
 
 
 class Group(Enum):

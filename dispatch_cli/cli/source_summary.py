@@ -57,7 +57,7 @@ def summary(run: SourceRun) -> Iterator[Block]:
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
     if run.missing:
-        named = [f"{option} {_short(name, 60)} ({plural(number, 'time')})" for option, name, number in run.missing[:8]]
+        named = [f"--set {_short(name, 60)} ({plural(number, 'time')})" for name, number in run.missing[:8]]
         yield _line("would decide more", ", ".join(named))
     if run.stand_ins:
         yield _line("stand-in", _stand_ins(run.stand_ins))

@@ -47,21 +47,17 @@ def _collect(
     """Read the files. Returns what they say, and the problems of files that could not be read."""
     those = list(_extractions(sources, backends, pytorch))
     guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
-    known = without_guesses(readable([extraction for _, extraction in those]), guessed, sources.read)
-    written = with_alternatives(with_answers(known), sources)
-    extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
-    items = [item for _, extraction in extractions for item in extraction.items]
-    missing = Counter(
-        {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
-    )
-    not_understood = {statement.at for _, extraction in extractions for statement in extraction.not_understood}
+    known = without_guesses(readable(those), guessed, sources.read)
+    extractions = with_alternatives(with_answers(known), sources)
+    items = [item for extraction in extractions for item in extraction.items]
+    not_understood = {statement.at for extraction in extractions for statement in extraction.not_understood}
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
-    backend_names, written = _with_backends(written, items, walked, sources)
+    backend_names, written = _with_backends(extractions, items, walked, sources)
     lines = _lines_of({**walked.digests, **sources.opened})
-    problems = [_shown(problem, lines) for _, extraction in extractions for problem in extraction.problems]
+    problems = [_shown(problem, lines) for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
-    unread = [*_audited(walked, sources, [part for _, part in extractions]), *_unread(walked, broken)]
+    unread = [*_audited(walked, sources, extractions), *_unread(walked, broken)]
     data = document(
         [*written, Extraction(not_understood=tuple(unread))], backend_names[0][0] if len(backend_names) == 1 else None
     )
@@ -72,7 +68,7 @@ def _collect(
         registrations=count["registration"],
         conditional=sum(map(_is_conditional, items)),
         not_understood=tuple((it["at"], it["text"], it["reason"]) for it in data.get("not_understood", ())),
-        missing=tuple((option, name, count) for (option, name), count in missing.most_common()),
+        missing=tuple(part for extraction in extractions for part in extraction.missing),
         stand_ins=tuple(sorted(sources.stand_ins)),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
         left_out=(*walked.left_out, *map(_broken, broken.values())),
@@ -84,17 +80,17 @@ def _collect(
 
 
 def _with_backends(
-    written: list[Extraction], items: Sequence[Extracted], walked: Walked, sources: Sources
+    extractions: list[Extraction], items: Sequence[Extracted], walked: Walked, sources: Sources
 ) -> tuple[list[tuple[str, Span]], list[Extraction]]:
     """The names of the backend at PrivateUse1, and the extractions with what follows from them."""
     names = read_backend_names(walked.naming, sources.read)
     if not names:
         names = imported_names(items, sources.files.get(SourceKind.PYTHON, ()), sources.read)
-        written = [*written, *(Extraction(tuple(of_package(name, place))) for name, place in names)]
+        extractions = [*extractions, *(Extraction(tuple(of_package(name, place))) for name, place in names)]
     if len(names) > 1:
         several = frozenset(name for name, _ in names)
-        written = [extraction._replace(items=tuple(without_names(extraction.items, several))) for extraction in written]
-    return names, written
+        extractions = [part._replace(items=tuple(without_names(part.items, several))) for part in extractions]
+    return names, extractions
 
 
 def _audited(walked: Walked, sources: Sources, extractions: Iterable[Extraction]) -> Iterator[NotUnderstood]:
@@ -109,20 +105,20 @@ def _audited(walked: Walked, sources: Sources, extractions: Iterable[Extraction]
 
 def _extractions(
     sources: Sources, backends: tuple[str, ...] | None, pytorch: Callable[[], Iterable[str]] | None
-) -> Iterator[tuple[str, Extraction]]:
-    """Findings of each reader, with what decides more; it is imported where there are files of its kind."""
+) -> Iterator[Extraction]:
+    """Findings of each reader, which is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
         from dispatch_cli.extract.cpp.run import extract_cpp
 
-        yield "-D", extract_cpp(sources)
+        yield extract_cpp(sources)
     if sources.files.get(SourceKind.PYTHON):
         from dispatch_cli.extract.python.reading import extract_python
 
-        yield "--set", extract_python(sources)
+        yield extract_python(sources)
     if any(sources.files.get(kind) for kind in _OF_TORCHGEN):
         from dispatch_cli.extract.torchgen.run import extract_torchgen
 
-        yield "codegen-backends", extract_torchgen(sources, backends, pytorch)
+        yield extract_torchgen(sources, backends, pytorch)
 
 
 def _may_define(item: Extracted) -> bool:
@@ -148,7 +144,7 @@ class SourceRun(NamedTuple):
 
     document: a declaration, as plain data. blocks, definitions, registrations: numbers; conditional: number of those
     definitions and registrations that depend on a condition. not_understood: place, text and reason of each
-    statement, as the document has them. missing: an option that would decide more, a name for it, and how much.
+    statement, as the document has them. missing: what ``--set`` would decide more by, and how much.
     stand_ins: namespaces that stand for a ``TORCH_EXTENSION_NAME`` that is not known.
     files: number of those read, by kind. left_out: files not read. declarations: declaration files in directories.
     lines: gives the lines of a file. backend_names: the names that the sources give to the backend at PrivateUse1, each
@@ -161,7 +157,7 @@ class SourceRun(NamedTuple):
     registrations: int
     conditional: int
     not_understood: tuple[tuple[str, str, str], ...]
-    missing: tuple[tuple[str, str, int], ...]
+    missing: tuple[tuple[str, int], ...]
     stand_ins: tuple[str, ...]
     files: tuple[tuple[SourceKind, int], ...]
     left_out: tuple[LeftOut, ...]

@@ -124,7 +124,6 @@ class Sources:
         if self.progress is not None:
             self.progress(name)
         data = source.read_plain(name, MAX_SOURCE_BYTES)
-        self.work.note(name, len(data))
         content_digest = digest(data)
         if self.digests.get(name, content_digest) != content_digest:
             raise source.SourceError("file-changed", f"{name} is being changed", "run it again")

@@ -135,7 +135,7 @@ YAML_SOURCES: dict[str, Callable[[int], str]] = {
     "native functions": each("- func: f@(Tensor x) -> Tensor\n  dispatch:\n    CPU: k\n"),
     "a backend": within("backend: XLA\ncpp_namespace: x\nsupported:\n", each("- f@\n"), ""),
 }
-BOUNDED = {"nested conditions": 200, "templates": 100}
+BOUNDED = {"nested conditions": 400, "templates": 100}
 """Kinds that are read up to a depth, and how far beyond it the test goes."""
 SOURCE_KINDS = (
     *(Kind(f"C++: {name}", text, CPP, BOUNDED.get(name, 40), "x.cpp") for name, text in SOURCES.items()),

@@ -70,7 +70,6 @@ class UnitReader:
         taken = self._bracketed([token])
         if taken is not None:
             self.findings.refuse(taken, f"the macro {token.text} is not known", self._build)
-            self.findings.miss(token.text, self._unit.table)
 
     # ---- blocks
 
@@ -100,10 +99,7 @@ class UnitReader:
 
     def _known(self, value: _Name) -> _Name | Unknown:
         """A namespace or key, unless it is a macro that stands for one."""
-        known = Unknown(value) if isinstance(value, str) and value in self._unit.table.ambiguous else value
-        if isinstance(known, Unknown):
-            self.findings.miss(known.expression, self._unit.table)
-        return known
+        return Unknown(value) if isinstance(value, str) and value in self._unit.table.ambiguous else value
 
     # ---- RegisterOperators, and functions that take a library
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
@@ -47,7 +46,6 @@ class Findings:
         self.items: dict[FromCpp, None] = {}
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
-        self.missing: Counter[str] = Counter()
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
@@ -62,11 +60,6 @@ class Findings:
         shown = " ".join(text.split())
         self.not_understood[NotUnderstood(first.at, shown, why, joined(first.when, when), bound)] = None
         self.account(tokens)
-
-    def miss(self, macro: str, table: MacroTable) -> None:
-        """Note a macro whose definition would decide more; none would where it has several."""
-        if macro not in table.ambiguous:
-            self.missing[macro] += 1
 
     def account(self, tokens: Iterable[CppToken]) -> None:
         """Note that the registrations among *tokens* have been looked at."""

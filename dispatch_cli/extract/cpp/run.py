@@ -44,7 +44,6 @@ class _CppRun:
             tuple(statements),
             frozenset(kept.accounted | self._project.accounted),
             tuple(self._project.was_read),
-            tuple(sorted(kept.missing.items())),
         )
 
     def _unit(self, main: str) -> bool:
@@ -73,7 +72,6 @@ class _CppRun:
         self._kept.items.update(dict.fromkeys(new))
         self._kept.not_understood.update(findings.not_understood)
         self._kept.accounted |= findings.accounted
-        self._kept.missing.update(findings.missing)
 
 
 def _slot(item: FromCpp) -> tuple[object, ...] | None:

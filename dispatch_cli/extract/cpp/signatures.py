@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
-from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, angle_end, inside, lex, split
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, angle_end, lex, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 
 MAX_ALIASES = 20
@@ -54,14 +54,12 @@ class Signatures:
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
-        """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known.
+        """The signature of a function, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known.
 
         everywhere: a function is looked for in the files that the unit includes, too.
         """
         if not function:
             return None
-        if function[0].text == "[":
-            return self._of_lambda(function)
         asked = ("".join(token.text for token in function), everywhere)
         if asked not in self._signatures:
             self._signatures[asked] = self._of_function(function, everywhere)
@@ -110,28 +108,6 @@ class Signatures:
             if behind := _RESULT_BEHIND.match(text, end):
                 result = list(lex(file, *behind.span(1)))
             yield self._joined(list(lex(file, behind_bracket, end - 1)), self._results(_without_macros(result)))
-
-    def _of_lambda(self, tokens: Sequence[CppToken]) -> str | None:
-        _, index = inside(tokens)
-        if index >= len(tokens) or tokens[index].text not in ("(", "{"):
-            return None
-        parameters, index = inside(tokens, index) if tokens[index].text == "(" else ([], index)
-        body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
-        arrow = next((place for place in range(index, body) if tokens[place].text == "->"), None)
-        if arrow is not None:
-            return self._joined(parameters, self._results(tokens[arrow + 1 : body]))
-        return self._joined(parameters, self._of_body(inside(tokens, body)[0])) if body < len(tokens) else None
-
-    def _of_body(self, tokens: Sequence[CppToken]) -> str | None:
-        """Results of a lambda whose body is one ``return function(...);``, or has no ``return``."""
-        names = [token.text for token in tokens]
-        if "return" not in names:
-            return "()"
-        opening = names.index("(") if "(" in names else 0
-        if names[0] != "return" or opening < 2 or inside(tokens, opening)[1] != len(tokens) - 1 or names[-1] != ";":
-            return None
-        signature = self.infer(tokens[1:opening], everywhere=True)
-        return None if signature is None else signature.partition(") -> ")[2]
 
     def _joined(self, parameters: Sequence[CppToken], results: str | None) -> str | None:
         types = [self._parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]

@@ -251,7 +251,6 @@ class BodyReader:
         called = macro and len(tokens) > 1 and tokens[1].text == "("
         if named and (called or len(tokens) == 1):
             self._refuse(tokens, f"the macro {first} is not known", when)
-            self._findings.miss(first, self._unit.table)
 
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """A call of a function that takes the library."""

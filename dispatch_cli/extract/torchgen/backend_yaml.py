@@ -22,10 +22,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.model import FunctionSchema
 from dispatch_cli.model.schema.parser import parse_printed_schema
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import suggestion
 
-MOST_SUGGESTIONS = 20
-"""Names of operators in a file that get a suggestion, which takes long."""
 _FORMS_UNKNOWN = (
     "which in-place and out forms are registered with these operators is not known without PyTorch's "
     "native_functions.yaml"
@@ -53,7 +50,7 @@ def operators_of_schemas(schemas: Iterable[str]) -> KnownOperators | None:
     """Known operators from the schemas of a state; None where there are none of PyTorch's."""
     those = (NativeSchema(parse_printed_schema(text)) for text in schemas if text.startswith(f"{ATEN}::"))
     functions = [NativeFunction(schema, NOWHERE) for schema in those]
-    return known_operators(functions, group(functions)[0]) if functions else None
+    return known_operators(functions, group(functions)) if functions else None
 
 
 class BackendYaml:
@@ -121,9 +118,7 @@ class BackendYaml:
             if self._known is None or item.text in self._known.by_name:
                 places[item.text] = self._fields.span(item)
             else:
-                suggests = len(self.problems) < MOST_SUGGESTIONS
-                hint = suggestion(item.text, self._known.by_name) if suggests else None
-                self._fields.refuse(item, f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else ""))
+                self._fields.refuse(item, f"PyTorch has no operator {item.text}")
         return places
 
     def _of_key(self, key: str, listed: Mapping[str, Span]) -> Iterator[GeneratedKernel]:

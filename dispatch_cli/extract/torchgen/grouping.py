@@ -70,17 +70,13 @@ class ViewGroup(NamedTuple):
     copy: NativeFunction | None
 
 
-def group(functions: Iterable[NativeFunction]) -> tuple[list[Forms], list[NativeFunction]]:
-    """The functions by what they compute, and those that are left over: a second one of the same form."""
+def group(functions: Iterable[NativeFunction]) -> list[Forms]:
+    """The functions by what they compute."""
     groups: dict[str, Forms] = {}
-    twice = []
     for function in functions:
         forms = groups.setdefault(f"{function.namespace}::{function.schema.signature}", {})
-        if function.schema.kind in forms:
-            twice.append(function)
-        else:
-            forms[function.schema.kind] = function
-    return list(groups.values()), twice
+        forms.setdefault(function.schema.kind, function)
+    return list(groups.values())
 
 
 def add_generated(groups: Iterable[Forms], of_core: bool) -> list[NativeFunction]:

@@ -231,14 +231,9 @@ def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions
     fields = [Fields(file, entry, reader.problems) for entry in entries]
     functions = [function for entry in fields if (function := reader.read(entry)) is not None]
     reader.finish()
-    functions = _each_once(functions, reader.problems)
-    groups, twice = group(functions)
-    for function in twice:
-        why = f"{function.name} is a second {function.schema.kind.value} form of the same function"
-        reader.problems.append(NotUnderstood(function.at, function.name, why))
+    groups = group(functions)
     minor = minor_version({function.name for function in functions})
     functions += add_generated(groups, of_core=minor >= 6)
-    _check_delegates(functions, reader.problems)
     outside = _is_outside(file, reader.keys)
     unread = [*reader.bare, *reader.refused]
     return NativeFunctions(functions, groups, view_groups(functions), minor, outside, reader.problems, unread)
@@ -247,25 +242,6 @@ def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions
 def _is_outside(file: str, named: Set[str]) -> bool:
     """True for a file of a backend that is built outside PyTorch, by the keys in it; without any, by its name."""
     return all(map(keys.is_outside, named)) if named else not file.endswith("native_functions.yaml")
-
-
-def _each_once(functions: Iterable[NativeFunction], problems: list[NotUnderstood]) -> list[NativeFunction]:
-    known: dict[str, NativeFunction] = {}
-    for function in functions:
-        name = f"{function.namespace}::{function.name}"
-        if known.setdefault(name, function) is not function:
-            problems.append(NotUnderstood(function.at, function.name, f"{name} is defined twice in this file"))
-    return list(known.values())
-
-
-def _check_delegates(functions: Iterable[NativeFunction], problems: list[NotUnderstood]) -> None:
-    by_name = {function.name: function for function in functions}
-    for function in by_name.values():
-        if function.delegate is not None:
-            target = by_name.get(function.delegate)
-            if target is None or not target.structured:
-                why = f"{function.delegate} is not a structured function of this file"
-                problems.append(NotUnderstood(function.structured_at, function.delegate, why))
 
 
 def definitions(read: NativeFunctions) -> list[NativeFunction]:

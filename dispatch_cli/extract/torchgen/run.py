@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from dispatch_cli.declarations import tree, yaml_reader
@@ -182,7 +181,6 @@ class TorchgenRun:
             tuple(self._found),
             tuple(self._not_understood),
             read=tuple(self._read),
-            missing=tuple(Counter(self._undecided()).most_common()),
             problems=tuple(self._problems),
         )
 
@@ -192,15 +190,6 @@ class TorchgenRun:
             hint = suggestion(name.upper(), keys.CODEGEN_BACKENDS) or f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
             self._problems.append(Problem("unknown-backend", f"torchgen has no code for a backend {name}", hint=hint))
         return frozenset(backend for backend in by_name.values() if backend is not None)
-
-    def _undecided(self) -> Iterator[str]:
-        """Yield the backend of each kernel that not every build has."""
-        if self._backends is None:
-            for registration in self._found:
-                if isinstance(registration, ExtractedKernel) and registration.block.when:
-                    backend = keys.codegen_backend(str(registration.key))
-                    if backend in keys.CODEGEN_BACKENDS:
-                        yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
         read = read_native_functions(self._entries(name), name)

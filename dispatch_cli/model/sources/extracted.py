@@ -169,8 +169,8 @@ class Extraction(NamedTuple):
     accounted: the places (file, line) of source text that registers something, as a reader finds it by looking for
         ``.impl(`` or ``TORCH_LIBRARY``, and that is understood, known to be harmless, or in *not_understood*; also
         those in the bodies of macros that were expanded.
-    read: the files that were read, headers included. missing: names that would decide more, such as macros for
-        ``-D``, with the number of statements that depend on each.
+    read: the files that were read, headers included. missing: what ``--set`` would decide more by, with
+        the number of registrations that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     functions: those that register something of it when they are called.
     """

@@ -52,8 +52,7 @@ def bounds(found: Extraction) -> list[NotUnderstood]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Budgets of files that are soon spent."""
-    monkeypatch.setattr(work, "FREE_UNITS", 20_000)
-    monkeypatch.setattr(work, "UNITS_PER_BYTE", 2)
+    monkeypatch.setattr(work, "FILE_UNITS", 20_000)
 
 
 @pytest.mark.slow

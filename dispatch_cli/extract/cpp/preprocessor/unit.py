@@ -22,6 +22,8 @@ from dispatch_cli.model.conditions.condition import Atom
 
 MAX_INCLUDES = 200
 """Maximum depth of files that include one another."""
+MAX_BRANCHES = 256
+"""Maximum depth of nested ``#if``, which is what the C++ standard asks of compilers."""
 MAX_ARGUMENTS = 60
 """Maximum depth of nested arguments of macros."""
 SEARCHED = 64
@@ -132,6 +134,8 @@ class TranslationUnit:
     def _branch(self, directive: Directive) -> None:
         """``#if`` and its relatives."""
         if directive.kind in IFS:
+            if len(self._branches) >= MAX_BRANCHES:
+                raise OverWork(f"'#if' nest more than {MAX_BRANCHES} deep")
             self._branches.append((self._when, self._when))
         outside, rest = self._branches.pop()
         if directive.kind == "endif":
