@@ -85,6 +85,9 @@ _CODE = re.compile(
     rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
 )
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
+_EXCEPTION = re.compile(r"\w(?:Error|Exception)\b")
+LEAD = 200
+"""Characters between the name of an exception and what it says of an operator; else that is another text of a log."""
 _HANDLING = "During handling of the above exception"
 """Stands between two errors of which the second ended the program; it need not have the same cause."""
 _DIRECT_CAUSE = "direct cause of the following exception"
@@ -194,7 +197,9 @@ def _apart(text: str) -> list[Match]:
         kept = refusals if match.kind == REFUSED else separate
         if is_error and not is_code and (not kept or match.start >= kept[-1].end):
             kept.append(match)
-    return separate or refusals
+    if separate or not _EXCEPTION.search(text):
+        return separate or refusals
+    return [match for match in refusals if _EXCEPTION.search(text, max(match.begin - LEAD, 0), match.begin)]
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:
