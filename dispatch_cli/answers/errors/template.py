@@ -63,6 +63,9 @@ HOLES = {
     "raised": r"(?<=Error: )",
     "ends": r"(?=['\"`]|\)?\.?[ \t]*(?:$|[\n(]))",
     "whole_word": r"\b",
+    # neither torch.compile, nor what a DataLoader warns of
+    "not_compile": r"(?<!torch\.compile is )",
+    "not_pinned": r"\b(?! now, then device pinned)",
     "quoted": rf"(?<={QUOTE})",
     "not_self": r"(?!s?:[ ]'self')",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",

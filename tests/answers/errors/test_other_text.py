@@ -31,6 +31,9 @@ def answered(text: str) -> ErrorReport:
         "torch: ValueError: load_in_8bit is not supported on CPU",
         "torch: the model is not supported on CPU",
         "torch: data is not supported on gpu",
+        "RuntimeError: torch.compile is not supported on MPS",
+        "UserWarning: 'pin_memory' argument is set as true but not supported on MPS now, then device pinned memory"
+        " won't be used.",
         f"torch: aten::histc is not supported on cuda:0\n{'.' * 300}\nKeyError: 'x'",
         "mlx: ValueError: [conv_general] conv3d not supported on gpu",
         "llama_model_load: flash_attn not supported on CPU",
