@@ -1,25 +1,13 @@
 """Texts about programs that are traced, scripted, wrapped or trained in another way than they were written for."""
 
-import contextlib
 import warnings
-from dataclasses import dataclass
 
 import torch
-import torch.distributed as dist
 from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.trial import tries, untried
 
 GPU = "needs a GPU"
-
-
-@contextlib.contextmanager
-def process_group():
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    try:
-        yield
-    finally:
-        dist.destroy_process_group()
 
 
 @tries("backward-call", "Let it require one before the forward", "or leave it out if it is frozen")
@@ -72,11 +60,6 @@ class Doubled(torch.autograd.Function):
         return g * 2
 
 
-@torch.jit.ignore
-def ignored(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
-
-
 class Kept(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -84,27 +67,6 @@ class Kept(torch.nn.Module):
 
     def forward(self, x):
         return x * self.weight
-
-
-@torch.jit.script
-def chosen(x):
-    if bool(x.sum() > 0):
-        return x + 1
-    return x
-
-
-class Holds(torch.nn.Module):
-    def __init__(self, value):
-        super().__init__()
-        self.scale = value
-
-    def forward(self, x):
-        return x if self.scale is None else x + 1
-
-
-@dataclass
-class Point:
-    x: torch.Tensor
 
 
 class Assigns(torch.nn.Module):

@@ -16,7 +16,6 @@ def as_tensor(x):
 
 
 OTHER = "needs another build"
-COMPILER = "needs a compiler of C++ or CUDA"
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
 untried("not-in-runtime", "Link a library of kernels", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
