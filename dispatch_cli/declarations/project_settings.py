@@ -95,18 +95,14 @@ PROJECT = Record(
         Field("extract", record("extract"), _EXTRACT.doc),
     ),
 )
-Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
-"""Says what is wrong with the name of a check, and gives its hint; None where nothing is."""
 _Value = TypeVar("_Value")
 
 
-def read_project(
-    path: Path, allow_outside: bool = False, complaint: Complaint | None = None, only: tuple[str, ...] = ()
-) -> CheckSettings:
+def read_project(path: Path, allow_outside: bool = False, only: tuple[str, ...] = ()) -> CheckSettings:
     """The settings in a project file; none where it has no such table. Paths in it are relative to its folder.
 
-    allow_outside: whether it, and files that it names, may lead out of the project that it is in. complaint: of names
-    of checks; None takes them all. only: the fields to read, without a look at the others; none for all.
+    allow_outside: whether it, and files that it names, may lead out of the project that it is in. only: the fields to
+    read, without a look at the others; none for all. Names of checks are taken as they are.
     Errors: InputError, for everything that is not a setting.
     """
     project = within(str(path), allow_outside)
@@ -128,10 +124,6 @@ def read_project(
         base=_base(values),
         extract=_extract(values, project),
     )
-    for selector in (*(settings.select or ()), *settings.ignore, *(item for item, _ in settings.severities)):
-        problem = None if complaint is None else complaint(selector)
-        if problem is not None and selector.span is not None:
-            problems.add("unknown-check", problem[0], selector.span, problem[1])
     if problems:
         raise InputError(problems.problems)
     return settings

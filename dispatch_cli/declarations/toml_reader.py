@@ -50,10 +50,8 @@ def parse_toml(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        error_text = str(error)
-        message = _PLACE.sub("", error_text).strip()[:MAX_MESSAGE] or "it is not TOML"
-        match = _PLACE.search(error_text)
-        raise (TomlError(message, int(match[1]), int(match[2])) if match else TomlError(message)) from None
+        message, *place = _PLACE.split(str(error))
+        raise TomlError(message.strip()[:MAX_MESSAGE] or "it is not TOML", *map(int, place[:2])) from None
     except RecursionError:
         raise TomlError("tables and lists nest too deeply") from None
     except ValueError:

@@ -134,7 +134,7 @@ def load_settings(
     if file is not None:
         from dispatch_cli.declarations.project_settings import read_project
 
-        project = read_project(file, allow_outside, _complaint)
+        project = read_project(file, allow_outside)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
@@ -193,14 +193,6 @@ def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
     from dispatch_cli.model.settings import Selector
 
     return tuple(Selector(part, origin=origin) for text in texts for part in text.split(","))
-
-
-def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
-    from dispatch_cli.checks.all_checks import CHECKS
-    from dispatch_cli.checks.running.selection import UnknownCheck
-
-    error = UnknownCheck.of(CHECKS, selector)
-    return None if error is None else (str(error), lambda: error.hint)
 
 
 def guards_of(project: CheckSettings, allow_outside: bool) -> tuple[str, ...]:
