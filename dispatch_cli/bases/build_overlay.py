@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -73,8 +72,7 @@ def _extracted(folder: Path, backend: str) -> dict[str, Any]:
             f"[tool.dispatch-cli.extract]\ncodegen-backends = [{json.dumps(backend)}]\n", encoding="utf-8"
         )
         command += ["--config", str(config)]
-        env = {**os.environ, "DISPATCH_CLI_CACHE_DIR": "none"}
-        done = subprocess.run(command, capture_output=True, check=True, env=env)
+        done = subprocess.run(command, capture_output=True, check=True)
     document: dict[str, Any] = json.loads(done.stdout)
     return document
 

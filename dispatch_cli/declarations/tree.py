@@ -42,9 +42,6 @@ class Mapping(NamedTuple):
 
 Node = Scalar | Sequence | Mapping
 
-NULLS = frozenset({"", "~", "null"})
-"""Texts of plain scalars that stand for nothing."""
-
 
 _OTHER_THAN_TEXT = {
     **dict.fromkeys(("~", "null"), "nothing"),
@@ -55,7 +52,7 @@ _NUMBER = re.compile(r"[-+]?(\d[\d_]*|0x[\da-fA-F_]+|0o?[0-7_]+|(\d+\.?\d*|\.\d+
 
 def is_nothing(node: Scalar) -> bool:
     """True if a text is YAML's way of saying nothing."""
-    return node.plain and node.text in NULLS
+    return node.plain and node.text in ("", "~", "null")
 
 
 def other_than_text(node: Scalar) -> str | None:

@@ -213,11 +213,8 @@ class _Builder:
         if type(key) is Scalar and key.text and not (key.plain and key.text == "<<"):
             return True
         self._is_usable = False
-        if not isinstance(key, Scalar):
-            kind = "a mapping" if isinstance(key, Mapping) else "a list"
-            self._problems.add("key-not-text", f"{kind} cannot be a field name", key, "a field name must be a string")
-        elif not key.text:
-            self._problems.add("key-not-text", "the field name before the colon is missing", key)
+        if not isinstance(key, Scalar) or not key.text:
+            self._problems.add("key-not-text", "the field name before the colon must be a string", key)
         else:
             hint = "use an alias for a whole value instead"
             self._problems.add("yaml-merge-key", "merge keys (<<) are not supported", key, hint)

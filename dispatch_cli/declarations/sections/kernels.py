@@ -183,29 +183,20 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
     problems = context.problems
     if values.keys().isdisjoint(KERNEL.one_of):
         return None
-    name = values.text("kernel")
+    name, is_fallthrough = values.text("kernel"), values.flag(FALLTHROUGH) is True
     debug = values.text("debug") or name
     signature = read_signature(problems, values.get("signature"))
     python, boxed, unboxed = values.flag("python") is True, values.flag("boxed") is not False, values.flag("unboxed")
     redispatches, wraps, body = read_redispatches(context, values), read_wraps(values), read_body(values)
-    if values.flag(FALLTHROUGH):
-        return Kernel(
-            debug or f"registered at {block.file}:{block.line}",  # PyTorch's own kernel; a dump shows its block
-            FALLTHROUGH,
-            signature,
-            boxed=boxed,
-            unboxed=unboxed is True,
-            fallthrough=True,
-            python=python,
-            span=problems.span(values.node),
-        )
-    if debug is None:
+    if is_fallthrough:  # PyTorch's own kernel; a dump shows its block
+        name, debug = FALLTHROUGH, debug or f"registered at {block.file}:{block.line}"
+    elif debug is None:
         if values.keys().isdisjoint(("kernel", "debug")):
             message = "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'"
             problems.add("missing-field", message, values.node)
         return None
     if unboxed is None:
-        unboxed = "signature" in values and not python
+        unboxed = "signature" in values and not python and not is_fallthrough
     if redispatches is not None and name is not None:
         _note_redispatch(context, name, redispatches, values["redispatches"] or values.node)
     return Kernel(
@@ -214,6 +205,7 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
         signature,
         boxed=boxed,
         unboxed=unboxed,
+        fallthrough=is_fallthrough,
         python=python,
         span=problems.span(values.node),
         redispatches=redispatches,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dispatch_cli.declarations.fields import Values, pairs_of, read_place, read_records, text_of
 from dispatch_cli.declarations.formats.format_types import (
     AT,
@@ -18,7 +20,6 @@ from dispatch_cli.declarations.sections.context import FileContext
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction, Undecided
 from dispatch_cli.model.text.quoting import quoted
-from dispatch_cli.model.text.suggest import suggestion
 
 _REGISTERS = (
     *("block", "definition", "kernel", "fallback", "custom_op", "triton_op", "register_fake", "register_kernel"),
@@ -107,15 +108,13 @@ def read_undecided(context: FileContext, section: Node) -> None:
                 context.contents.undecided.append(statement)
 
 
-def _fields(values: Values, field: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    fields: list[tuple[str, str]] = []
+def _fields(values: Values, field: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for key, value in pairs_of(values.get(field)):
         if key.text not in names:
-            hint = suggestion(key.text, names) or f"the fields are {', '.join(names)}"
-            values.problems.add("unknown-field", f"{field!r} has no field {quoted(key.text)}", key, hint)
+            message = f"{field!r} has no field {quoted(key.text)}"
+            values.problems.add("unknown-field", message, key, f"the fields are {', '.join(names)}")
         elif (text := text_of(values.problems, value)) is not None:
-            fields.append((key.text, text))
-    return fields
+            yield key.text, text
 
 
 def read_not_understood(context: FileContext, section: Node) -> None:

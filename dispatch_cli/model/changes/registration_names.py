@@ -41,12 +41,6 @@ class NamedRegistration(NamedTuple):
         return self.captured or id(self.step)
 
     @property
-    def kernel_names(self) -> frozenset[str]:
-        """Names by which its kernel can be called."""
-        names = (self.kernel, self.function, FALLTHROUGH if self.fallthrough else None)
-        return frozenset(name for name in names if name is not None)
-
-    @property
     def label(self) -> str:
         """Its kernel and its place, for messages."""
         return self.kernel if self.span is None else f"{self.kernel} ({self.span.file}:{self.span.line})"
@@ -101,7 +95,10 @@ class RegistrationIndex:
     def _fitting(self, wanted: RegistrationName) -> Sequence[NamedRegistration]:
         """Registrations that a name can mean, its number aside, oldest first."""
         there = (entry for entry in self.of(wanted.operator, wanted.python) if entry.name.key == wanted.key)
-        return [entry for entry in there if wanted.kernel is None or wanted.kernel in entry.kernel_names]
+        if wanted.kernel is None:
+            return list(there)
+        fallthroughs = wanted.kernel == FALLTHROUGH
+        return [it for it in there if wanted.kernel in (it.kernel, it.function) or (fallthroughs and it.fallthrough)]
 
     @cached_property
     def _captured_names(self) -> frozenset[str]:
