@@ -48,7 +48,7 @@ MAX_FILES = 200
 """Files of one run from which on none is reached through `extends`; a chain of them is as long at most."""
 REFUSALS = (
     *("bad-schema", "bad-signature", "bad-operator-name", "unknown-dispatch-key", "no-backend", "backend-name"),
-    *("functionality-key", "block-misuse", "torch-library", "more-problems"),
+    *("functionality-key", "block-misuse", "torch-library", "dropped-library", "more-problems"),
 )
 """The codes of problems that PyTorch would have, too, with what sources register, or because of which it never runs it:
 in sources, they are findings."""

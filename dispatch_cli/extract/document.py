@@ -106,6 +106,8 @@ def _head(block: ExtractedBlock) -> Data:
     head |= {"kind": block.kind.name, "namespace": str(block.namespace)}
     if isinstance(block.dispatch_key, str):
         head["dispatch_key"] = str(block.dispatch_key)
+    if block.dropped is not None:
+        head["dropped"] = block.dropped
     return head
 
 

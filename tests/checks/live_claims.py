@@ -251,8 +251,29 @@ def out_of_tree() -> dict[str, str]:
     return {**outcomes, "with a fallthrough": call()}
 
 
+def local_libraries() -> dict[str, bool]:
+    """Presence of an operator after the end of a function whose local variable holds its library."""
+    kept: list[torch.library.Library] = []
+
+    def register(name: str, use: Callable[[torch.library.Library, str], object]) -> None:
+        lib = torch.library.Library(f"{NAMESPACE}_{name}", "DEF")
+        lib.define("f(Tensor x) -> Tensor")
+        use(lib, f"{NAMESPACE}_{name}::f")
+
+    uses: dict[str, Callable[[torch.library.Library, str], object]] = {
+        "method": lambda lib, _: lib.impl("f", lambda x: x.clone(), "CPU"),
+        "impl": lambda lib, _: torch.library.impl(lib, "f", "CPU")(lambda x: x.clone()),
+        "fake": lambda lib, name: torch.library.register_fake(name, lambda x: x.clone(), lib=lib),
+        "kept": lambda lib, _: kept.append(lib),
+    }
+    for name, use in uses.items():
+        register(name, use)
+    return {name: hasattr(getattr(torch.ops, f"{NAMESPACE}_{name}"), "f") for name in uses}
+
+
 json.dump(
     {
+        "local libraries": local_libraries(),
         "calls": [calls(keys) for keys in json.load(sys.stdin)],
         "writes": counted_writes(),
         "derivatives": derivatives(),

@@ -115,7 +115,8 @@ def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
 
 
 def test_claims(live: Any) -> None:
-    """Writes are uncounted without ADInplaceOrView."""
+    """Writes are uncounted without ADInplaceOrView; a library is removed with its only variable."""
+    assert live["local libraries"] == {"method": False, "impl": False, "fake": False, "kept": True}
     assert live["writes"] == {"by hand": 0, "counted": 1}
     assert live["derivatives"] == {
         "a kernel beside a composite one": "warns",

@@ -439,3 +439,39 @@ def test_a_refused_definition_is_found_once(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "a.cpp").write_text(source, encoding="utf-8")
     answer = json.loads(call("check-invariants", "a.cpp", "--config", "none", "--format", "json").out)
     assert [(item["check"], item["operator"]) for item in answer["findings"]] == [("refused-registration", "my::g")]
+
+
+LOCAL_LIBRARY = """\
+import torch
+from torch.library import impl
+
+def register(keep):
+    lib = torch.library.Library("local", "DEF")
+    lib.define("f(Tensor x) -> Tensor")
+    {}
+
+kept = []
+register(kept.append)
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_dropped"),
+    [
+        ('lib.impl("f", lambda x: x.clone(), "CPU")', True),
+        ('torch.library.impl(lib, "f", "CPU")(lambda x: x.clone())', True),
+        ('torch.library.register_fake("local::f", lambda x: x.clone(), lib=lib)', True),
+        ("keep(lib)", False),
+        ("return lib", False),
+        ("torch.library._keep_alive.append(lib)", False),
+        ('impl(lib, "f", "CPU")(lambda x: x.clone())', False),
+        ('lib.impl("f", lambda x: lib and x.clone(), "CPU")', False),
+    ],
+)
+def test_a_library_in_a_local_variable_is_removed(use: str, is_dropped: bool, tmp_path: Path) -> None:
+    """As in PyTorch: `live_claims.py`."""
+    file = tmp_path / "a.py"
+    file.write_text(LOCAL_LIBRARY.format(use), encoding="utf-8")
+    answer = json.loads(call("check-invariants", str(file), "--config", "none", "--format", "json").out)
+    codes = [dict(item["details"]).get("code") for item in answer["findings"]]
+    assert ("dropped-library" in codes) is is_dropped

@@ -70,6 +70,7 @@ libraries:
   - {kind: FRAGMENT, namespace: m, define: ["c() -> ()", {func: "d() -> ()", tags: [x]}]}
   - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}, fake: {c: f}}
   - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
+  - {kind: FRAGMENT, namespace: m, dropped: register}
 fallbacks: {"PrivateUse1, XLA": f}
 changes:
   - remove: {operator: m::a, dispatch_key: CatchAll, kernel: c, number: 1}

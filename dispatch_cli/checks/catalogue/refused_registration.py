@@ -6,7 +6,9 @@ The import then fails. In declarations that are written by hand, this is an erro
 were extracted from sources, which may belong to several libraries that are never loaded together, it is this finding,
 and everything else is checked.
 
-PyTorch takes kernels at a functionality, such as Sparse or NestedTensor, which has no slot: it never runs them.
+PyTorch takes kernels at a functionality, such as Sparse or NestedTensor, which has no slot: it never runs them. It also
+takes what a `torch.library.Library` registers that only a local variable of a function holds, and removes it when the
+function returns.
 
 A registration that needs its operator to be there, such as `torch.library.register_fake`, is refused without it.
 `dangling-implementation` says when that is an error, and when the operator is another library's.
@@ -74,8 +76,8 @@ _REPEATED = frozenset({DUPLICATE_DEFINITION, DUPLICATE_LIBRARY, FAKE_IMPL})
 """Refusals that are not certain in a handler of exceptions: the first attempt may not have registered anything."""
 _OF_VERSION = frozenset({SIGNATURE_MISMATCH, DUPLICATE_DEFINITION})
 """Refusals of registrations for PyTorch's operators that another version may accept."""
-FUNCTIONALITY = "functionality-key"
-"""The code of a kernel at a functionality, which PyTorch takes."""
+TAKEN = ("functionality-key", "dropped-library")
+"""The codes of a kernel at a functionality, and of a library that does not last, which PyTorch takes."""
 UNKNOWN_OPERATOR = "unknown-operator"
 """The code of a registration, such as `register_fake`, for an operator that is not there."""
 
@@ -117,7 +119,7 @@ def find(view: View) -> Iterator[Finding]:
         if is_given:
             message = f"{reason} {text}"  # PyTorch's last words say most, and a long text is cut
         finding = CHECK.finding(
-            message if item.code == FUNCTIONALITY else f"PyTorch refuses this registration: {message}",
+            message if item.code in TAKEN else f"PyTorch refuses this registration: {message}",
             item.operator,
             span=item.span,
             related=item.related,

@@ -121,6 +121,12 @@ LIBRARY = Record(
             "may leave out the block's namespace.",
         ),
         Field("fallback", A_KERNEL, "The backend fallback for the block's key; only in namespace `_`."),
+        Field(
+            "dropped",
+            TEXT,
+            "Of a `torch.library.Library`: the Python function whose local variable alone holds it. Nothing of it is "
+            "registered here, as PyTorch removes what it has registered when the function returns.",
+        ),
     ),
 )
 _MISUSE = "block-misuse"
@@ -155,6 +161,11 @@ def _read_library(context: FileContext, values: Values) -> None:
     namespace, key = _namespace(values), _key(context, key_node, needed=values.get("fallback") is not None)
     if type(kind) is not Scalar or namespace is None or (key is None and _names_a_key(key_node)):
         return  # PyTorch refuses the block: nothing in it is registered
+    if (function := values.text("dropped")) is not None:
+        message = f"PyTorch removes what this library registers when {function} returns: only a local variable holds it"
+        if context.extracted:
+            context.problems.add("dropped-library", message, values.node, "keep it in a variable of the module")
+        return
     block = context.block(LibraryKind[kind.text], namespace, key, values.node)
     _check_contents(context, values, block)
     context.open(block)

@@ -283,6 +283,43 @@ def function_facts(code: _Body) -> FunctionFacts:
     return FunctionFacts(size, limit, frozenset(called))
 
 
+def dropping_function(library: ast.AST, code: ast.AST | None) -> str | None:
+    """The name of a function that ends the library which a call in it makes: only a local variable has it.
+
+    PyTorch removes what a ``torch.library.Library`` has registered when nothing refers to it any more.
+    """
+    if not isinstance(code, ast.FunctionDef):
+        return None
+    nodes = [node for statement in code.body for node in ast.walk(statement)]
+    variable = next((node.targets[0] for node in nodes if isinstance(node, ast.Assign) and node.value is library), None)
+    if not isinstance(variable, ast.Name):
+        return None
+    inner = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+    bodies = [part for node in inner for part in (node.body if isinstance(node.body, list) else [node.body])]
+    outlives = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == variable.id]
+    known = {id(use) for node in nodes if isinstance(node, ast.Call) for use in _uses_of_library(node)}
+    known |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY}
+    is_local = all(use is variable or id(use) in known for use in uses) and not any(
+        isinstance(node, outlives) for node in nodes
+    )
+    in_bodies = {id(node) for body in bodies for node in ast.walk(body)}
+    return code.name if is_local and not any(id(use) in in_bodies for use in uses) else None
+
+
+_FACTS_OF_LIBRARY = ("ns", "kind", "dispatch_key")
+
+
+def _uses_of_library(call: ast.Call) -> Iterator[ast.AST]:
+    """The libraries on which a call registers something; it keeps none of them."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("define", "impl", "fallback", "_register_fake"):
+        yield call.func.value
+    module, _, name = source_text(call.func).rpartition(".")
+    if module == "torch.library" and name in FUNCTIONS:
+        yield from (keyword.value for keyword in call.keywords if keyword.arg == "lib")
+        yield from call.args[:1]
+
+
 def may_register_in(code: _Body, helpers: frozenset[str]) -> bool:
     """True if a function, loop or module calls what may register something. helpers: functions of a project that do."""
     called = function_facts(code).called

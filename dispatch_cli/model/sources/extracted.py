@@ -38,6 +38,7 @@ class ExtractedBlock(NamedTuple):
 
     file, line: what PyTorch's debug texts name (``__FILE__`` and ``__LINE__`` of a C++ block).
     python: it is made by ``torch.library``. implicit: no block was written down, as with ``torch.library.impl``.
+    dropped: the function whose local variable alone holds the library, so that it is gone when the function returns.
     """
 
     kind: LibraryKind
@@ -47,6 +48,7 @@ class ExtractedBlock(NamedTuple):
     when: tuple[Condition, ...] = ()
     python: bool = False
     implicit: bool = False
+    dropped: str | None = None
 
 
 class ExtractedDefinition(NamedTuple):

@@ -675,7 +675,7 @@ class Evaluator:
             or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
         ):
             return Opaque(call.node)
-        inner = Scope(function.scope.file, function.scope)
+        inner = Scope(function.scope.file, function.scope, code=code)
         self._bind(function, call, inner)
         if isinstance(code, ast.Lambda):
             return self.value(code.body, inner)
