@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from dispatch_cli import bases, universes
 from dispatch_cli.bases.operators import captured_record
 from dispatch_cli.capture.answer import AnswerError, checked
-from dispatch_cli.capture.document import higher_order_operator
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history import run
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Block, Declarations, Fallback, LibraryKind, Registrant
-from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem
@@ -33,29 +30,18 @@ BLOCK = Block(LibraryKind.IMPL, "_", None, PROGRAM, 0, implicit=True, by=Registr
 class RecordedState(bases.Records):
     """The operators of a program's PyTorch, read as far as they are asked for.
 
-    data: what `dispatch_cli.capture.probe` writes, checked.
+    data: what `dispatch_cli.capture.probe` writes, checked. base: the embedded state of that version, whose
+    higher-order operators and modes it has.
     """
 
     name = PROGRAM
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
-        self.higher_order_names: Sequence[str] = [operator["name"] for operator in data["higher_order_operators"]]
-        self.modes = tuple(ModeType(name, supports_higher_order_operators=True) for name in data["modes"])
+    def __init__(self, data: Mapping[str, Any], base: bases.Base) -> None:
+        self.higher_order_names, self.higher_order_operators = base.higher_order_names, base.higher_order_operators
+        self.modes = base.modes
         self._operators: dict[str, Mapping[str, Any]] = {operator["name"]: operator for operator in data["operators"]}
         self.names: Sequence[str] = sorted(self._operators)
         self._records: dict[str, list[Any]] = {}
-
-    @cached_property
-    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
-        """Every higher-order operator, by name."""
-        known, imported = self._data["known"], frozenset(self._data["imported_higher_order_operators"])
-        return tuple(
-            higher_order_operator(operator)._replace(
-                is_own=False, of_pytorch=known and operator["name"] not in imported, of_unknown=not known
-            )
-            for operator in self._data["higher_order_operators"]
-        )
 
     def record(self, name: str) -> list[Any]:
         """The record of one operator. Errors: KeyError when there is none of that name."""
@@ -79,8 +65,7 @@ class RegistrationsKnown(NamedTuple):
 
 def state_of(recording: Recording) -> RegistrationsKnown:
     """The state of a recording, or the embedded one of its version of PyTorch. Errors: InputError."""
-    version = recording.head.torch or ""
-    name = "torch-" + ".".join(version.partition("+")[0].split(".")[:2])
+    name = "torch-" + ".".join(recording.head.torch.partition("+")[0].split(".")[:2])
     known = bases.names()
     base = name if name in known else known[0]
     if recording.state is not None:
@@ -92,11 +77,10 @@ def state_of(recording: Recording) -> RegistrationsKnown:
 
 def _with_backend(universe: Universe, recording: Recording) -> Universe:
     """The universe with the name that the program gave the backend at PrivateUse1: a device that PyTorch has not."""
-    named: set[str] = set()
+    devices: set[str | None] = set()
     for entry in recording.signatures:
-        devices = [str(entry.get("device") or ""), *texts_of(entry, "devices")]
-        named.update(device.partition(":")[0] for device in devices if device)
-    names = named - {*universe.devices}
+        devices.update((str(entry.get("device") or ""), *texts_of(entry, "devices")))
+    names = {device.partition(":")[0] for device in devices if device} - {*universe.devices}
     if len(names) == 1:
         with suppress(ValueError):  # of a recording that a program did not make
             return universe.with_backend(*names)
@@ -107,7 +91,7 @@ def _recorded(recording: Recording, base: str) -> RegistrationsKnown:
     assert recording.state is not None
     try:
         data = checked(recording.state, with_answers=False)
-        source = RecordedState(data)
+        source = RecordedState(data, bases.load(base))
         own = _fallbacks_of_pytorch(data)
         core = [fallback for fallback in data["universe"]["fallbacks"] if fallback["key"] in own]
         universe = _with_backend(universes.from_data({**data["universe"], "fallbacks": core}), recording)

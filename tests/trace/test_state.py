@@ -11,11 +11,7 @@ import pytest
 
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.api import load_state
-from dispatch_cli.capture.write import state_text
-from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.trace import state as trace_state
-from dispatch_cli.trace.recording import read
 from tests.capture.support import mutations, state_of, universe_data
 from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature
@@ -218,47 +214,6 @@ def test_slots_or_a_state_that_are_none_are_refused(tmp_path: Path) -> None:
         assert result.code in (0, 2), result.err[-500:]
         codes[result.code] += 1
     assert codes[2] > 25
-
-
-def test_higher_order_operators_are_those_of_a_capture(tmp_path: Path) -> None:
-    """A capture holds the same answer of the probe, and is read by way of declarations."""
-    nothing: dict[str, Any] = {"dispatch": {}, "fallthrough": [], "modes": {}, "subclasses": {}, "transforms": {}}
-    plain = {**nothing, "name": "plain", "autograd": None, "functionalize": None, "side_effect": False}
-    every = {
-        "name": "every",
-        "dispatch": {"CPU": "mylib.on_cpu", "CUDA": {"kernel": "mylib.on_cuda"}},
-        "fallthrough": ["AutocastCPU"],
-        "autograd": {"kernel": "torch._higher_order_ops.utils.autograd_not_implemented", "deferred_error": True},
-        "modes": {"FakeTensorMode": "mylib.fake"},
-        "subclasses": {"MyTensor": "mylib.mine"},
-        "transforms": {"Vmap": "mylib.batch"},
-        "functionalize": {"kernel": "mylib.functional", "error": {"dispatch": "AttributeError: no such attribute"}},
-        "side_effect": True,
-    }
-    more = {"higher_order_operators": [every, plain], "imported_higher_order_operators": ["every"]}
-    state_data = state_of([], universe_data("torch-2.13"), **more, modes=["MyMode"])
-    recorded_file, captured_file = tmp_path / "s.trace", tmp_path / "s.json"
-    recorded_file.write_text(recording(state_data), encoding="utf-8")
-    captured_file.write_text("".join(state_text(state_data, as_json=True)), encoding="utf-8")
-    recorded = trace_state.state_of(read(str(recorded_file))).state
-    captured = load_state([str(captured_file)])
-
-    def content(state: State) -> list[Any]:
-        return [
-            (
-                operator.name,
-                {impl._replace(span=None) for impl in operator.impls},
-                operator.side_effect,
-                operator.of_pytorch,
-            )
-            for operator in state.higher_order_operators
-        ]
-
-    assert content(recorded) == sorted(content(captured), key=lambda one: str(one[0]))
-    assert len(content(recorded)[0][1]) == 8
-    assert recorded.higher_order_names == {"every", "plain"}
-    for side in (recorded, captured):
-        assert [(name, mode.supports_higher_order_operators) for name, mode in side.modes.items()] == [("MyMode", True)]
 
 
 def test_changes_name_what_the_program_registered(tmp_path: Path) -> None:
