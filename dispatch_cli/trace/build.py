@@ -24,9 +24,6 @@ COMPILERS = ("c++", "g++", "clang++")
 """Tried in order, where CXX names none."""
 SECONDS = 600
 """The time that a compiler has. It takes some seconds, and minutes where the headers are read over a slow network."""
-SHOWN_LINES = 8
-"""Lines of a compiler's errors that an error message shows, each of so many characters:"""
-MAX_LINE = 500
 FLAGS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control")
 _BEFORE = "import sys; sys.path[:] = [path for path in sys.path if path]; "
 """A program imports nothing from the working directory, unless it lies there."""
@@ -154,6 +151,6 @@ class _Builder:
             return done.stdout
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if "error" in line.lower()] or lines
-        shown = "".join(f"\n{line[:MAX_LINE]}" for line in errors[:SHOWN_LINES])
+        shown = "".join(f"\n{line[:500]}" for line in errors[:8])
         how = f"exited with {done.returncode}" if done.returncode > 0 else f"was ended by signal {-done.returncode}"
         raise self._refusal(f"{command[0]} cannot {what}: it {how}{shown}")

@@ -28,7 +28,7 @@ def own_folder(name: str) -> Path:
     folder.mkdir(0o700, parents=True, exist_ok=True)
     status = folder.lstat()
     others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or others_write:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != getattr(os, "geteuid", int)() or others_write:
         raise OSError(f"{folder}: others than this user can write to it")
     return folder
 

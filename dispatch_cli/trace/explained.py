@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.simulate import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import INFRA_MODES, Layer, LocalKeys, Mode, Thread
+from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.call.trace import Call, Does, End, Handler, HandlerKind, Hop, Selection
 from dispatch_cli.engine.history import run
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -130,25 +130,20 @@ def thread_of(signature: Mapping[str, Any], layout: KeyLayout) -> Thread:
     )
 
 
-def mode_names(signature: Mapping[str, Any]) -> list[str]:
-    """The classes of the active modes, the one that gets a call first at the end."""
-    modes = [mode or "" for mode in texts_of(signature, "modes")]
-    own = [name for name in modes if name not in INFRA_MODES]
-    return [*sorted((name for name in modes if name in INFRA_MODES), key=INFRA_MODES.index), *own]
-
-
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
 def texts_of(signature: Mapping[str, Any], name: str) -> tuple[str | None, ...]:
     """The texts of a list in a signature."""
-    return tuple(map(_text, _list(signature, name)))
-
-
-def _list(signature: Mapping[str, Any], name: str) -> list[Any]:
     values = signature.get(name)
-    return values if isinstance(values, list) else []
+    return tuple(map(_text, values)) if isinstance(values, list) else ()
+
+
+def flags_of(signature: Mapping[str, Any], name: str) -> tuple[bool, ...]:
+    """The flags of a list in a signature."""
+    values = signature.get(name)
+    return tuple(value is True for value in values) if isinstance(values, list) else ()
 
 
 def _local_keys(data: list[int], layout: KeyLayout) -> LocalKeys:
@@ -160,7 +155,7 @@ class Explained(NamedTuple):
 
     state: what was registered when it was called. call: what happens in such a call; None where it cannot be said.
     problem: why.
-    values, thread: what it was called with. devices, requires_grad, subclasses: of each tensor, where that is recorded.
+    values, thread: what it was called with. wants_gradient: grad mode is on, and a tensor wants gradients.
     seen: how many of its kernels were observed. ended: how the calls ended.
     changed: kernels came or went after it, and a slot held then what it does not at the program's end.
     """
@@ -171,9 +166,7 @@ class Explained(NamedTuple):
     problem: str | None
     values: tuple[Value, ...] = ()
     thread: Thread | None = None
-    devices: tuple[str | None, ...] = ()
-    requires_grad: tuple[bool, ...] = ()
-    subclasses: tuple[str | None, ...] = ()
+    wants_gradient: bool = False
     seen: int = 1
     ended: CallEnd = CallEnd.RETURNED
     changed: bool = False
@@ -193,11 +186,6 @@ class Explained(NamedTuple):
         """The selection of the first kernel."""
         return self.hops[0].selection if self.hops else None
 
-    @property
-    def wants_gradient(self) -> bool:
-        """True if grad mode is on, and a tensor wants gradients."""
-        return self.thread is not None and self.thread.gradients and any(self.requires_grad)
-
 
 class Explainer:
     """Explains the signatures of a recording, each when it is first asked for. state: that of the program's end."""
@@ -208,7 +196,6 @@ class Explainer:
         self._changed = {recording.operators[number] for number in recording.other_slots}
         self._states: dict[int, State] = {}
         self._maker = TensorMaker(state.dispatcher.universe)
-        self._simulators: dict[tuple[int, Options], CallSimulator] = {}
         self._explained: list[Explained | None] = [None] * len(recording.signatures)
 
     def of_signature(self, number: int) -> Explained:
@@ -233,7 +220,7 @@ class Explainer:
             return Explained(name, state, None, "its kernels changed while the program ran, and it is not recorded how")
         try:
             values, thread, options = observed(signature, state.dispatcher.layout)
-            hops, end = self._simulator(number, name, state, options).run(values, thread)
+            hops, end = CallSimulator(state, name, self._maker, options).run(values, thread)
         except (NotObserved, CallError, Refused) as error:
             return Explained(name, state, None, str(error))
         changed = not all(other.at_end for other in recording.other_slots.get(number, {}).values())
@@ -252,9 +239,7 @@ class Explainer:
             None,
             values,
             thread,
-            texts_of(signature, "devices"),
-            tuple(value is True for value in _list(signature, "requires_grad")),
-            texts_of(signature, "subclasses"),
+            thread.gradients and any(flags_of(signature, "requires_grad")),
             changed=changed,
         )
 
@@ -270,15 +255,9 @@ class Explainer:
             self._states[number] = state
         return state
 
-    def _simulator(self, number: int, name: OperatorName, state: State, options: Options) -> CallSimulator:
-        simulator = self._simulators.get((number, options))
-        if simulator is None:
-            simulator = self._simulators[number, options] = CallSimulator(state, name, self._maker, options)
-        return simulator
-
 
 def _named(handler: Handler, signature: dict[str, Any]) -> Handler:
     """A handler with the name that was recorded."""
     is_mode, position = handler.kind is HandlerKind.MODE, handler.position - 1
-    names = mode_names(signature)[-1:] if is_mode else texts_of(signature, "subclasses")[position : position + 1]
+    names = texts_of(signature, "modes")[-1:] if is_mode else texts_of(signature, "subclasses")[position : position + 1]
     return handler._replace(name=names[0] or "" if names else "")

@@ -14,8 +14,6 @@ from dispatch_cli.model.calls.call import CallEnd, EndKind
 from dispatch_cli.trace.explained import Explained, Explainer
 from dispatch_cli.trace.recording import NONE, Ran
 
-_ENDS_ITSELF = End(EndKind.KERNEL)
-
 
 class Difference(NamedTuple):
     """First difference of the kernels that ran from those that the engine predicts.
@@ -132,7 +130,7 @@ class Happened:
         if ended is CallEnd.RETURNED:
             if not is_whole:
                 does = Does.ENDS if inside == NONE else Does.CALLS_ANEW
-                last, end = last._replace(does=does, why=Why.OBSERVED, passes=None), _ENDS_ITSELF
+                last, end = last._replace(does=does, why=Why.OBSERVED, passes=None), End(EndKind.KERNEL)
         elif ended is CallEnd.UNFINISHED:
             end = End(EndKind.NOT_KNOWN)
         elif end.error is None or ran or not is_whole:

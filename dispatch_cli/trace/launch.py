@@ -11,25 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.trace.recording import HEAD, VERSION
 
 START = Path(__file__).with_name("start")
 """The folder from which Python starts the recorder."""
-_STEP = 0.03
-"""Seconds after which it is looked again whether a program runs."""
 _OWN = {
     getattr(signal, f"SIG{name}")
     for name in ("KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "SEGV", "BUS", "FPE", "ILL", "CHLD")
 }
 """Signals that are not left to the program: those that stop this process with it, and those of faults."""
-
-
-def check_script(name: str) -> None:
-    """Refuse a script that is not there. Errors: InputError."""
-    if not Path(name).exists():
-        hint = None if name.endswith(".py") else f"if it is a module, give -m {name}"
-        raise InputError((Problem("no-script", f"{name} is no file", hint=hint),))
 
 
 def variables(
@@ -46,26 +36,17 @@ def variables(
     largest size. state, kernels: whether the registry at the end, and every kernel that runs are recorded.
     Errors: OSError where the file cannot be made.
     """
-    head = {HEAD: VERSION, "torch": None, "argv": program, "directory": str(Path.cwd())}
-    _create(save, head)
-    options = {"library": library, "save": os.path.realpath(save), "head": head, "megabytes": megabytes}
+    head = {HEAD: VERSION, "argv": program, "directory": str(Path.cwd())}
+    path = Path(os.path.realpath(save))
+    with suppress(OSError):  # the directory is not ours
+        path.unlink(missing_ok=True)  # another process may write to it, and would be killed
+    path.write_bytes(b"")
+    options = {"library": library, "save": str(path), "head": head, "megabytes": megabytes}
     others = os.environ.get("PYTHONPATH")
     return {
         "DISPATCH_CLI_TRACE": json.dumps({**options, "state": state, "kernels": kernels}),
         "PYTHONPATH": os.pathsep.join([str(START), others] if others else [str(START)]),
     }
-
-
-def _create(save: str, head: Mapping[str, object]) -> None:
-    """Make the file of a recording. One that is there is not cut: another process may write to it, and would be killed.
-
-    Errors: OSError.
-    """
-    path = Path(os.path.realpath(save))
-    with suppress(OSError):  # the directory is not ours
-        path.unlink(missing_ok=True)
-    text = "the program has not imported PyTorch, or its Python does not read PYTHONPATH"
-    path.write_text(f"{json.dumps(head)}\n{json.dumps(['x', {'reason': 'torch', 'text': text}])}\n", "utf-8")
 
 
 @contextmanager
@@ -109,7 +90,7 @@ def _wait(program: int, runs: Path, writing: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     os.write(writing, b"%d" % os.getpid())
     while runs.exists() and _is_running(program):
-        time.sleep(_STEP)
+        time.sleep(0.03)
     for number, handler in before.items():
         signal.signal(number, handler or signal.SIG_DFL)
 

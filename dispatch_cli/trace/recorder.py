@@ -1,30 +1,20 @@
 """The recorder of `dispatch-cli trace`: every call that PyTorch's dispatcher gets in this process.
 
 `start/sitecustomize.py`, which Python imports before the program, calls `begin` when the program has imported PyTorch.
-It needs Python 3.8 and its standard library, and imports nothing of the package it lies in. Calls are observed by a
-library of C++ (``cpp/recorder.cpp``, which `build.py` builds) through a callback of PyTorch itself
-(``at::addGlobalCallback``), in every thread, and are written to the file at once: nothing is lost when the program is
-killed.
+It needs Python 3.8 and its standard library, and imports nothing of the package it lies in. A library of C++
+(``cpp/recorder.cpp``, which `build.py` builds) writes each call to the file at once: nothing is lost when the program
+is killed. At the end the file gets what is registered then, and the slots that held something else in calls.
 
-Observed: each call of ``Dispatcher::call``, also nested ones and those of backward; its operator, the key sets of its
-tensors and of the thread, wrappers and layers of functorch, modes, gradients, devices and classes of tensors, the
-thread and the line of Python it comes from, when it ended and whether by an exception, the nodes of autograd that it
-made. The registry is captured only when the program ends, and what an operator's slots hold depends on the order of
-registrations. So they are looked at in each call. An operator whose kernels have changed gets another number. At the
-end the file gets the slots that held something else than what is registered then determines.
 Not observed: redispatches to further kernels of the same operator, without *kernels*; what gives no event (``size``,
-``is_leaf``, ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled, which makes no calls; processes
-that the program starts or forks, or that it becomes (``os.execv``), and subinterpreters; lines of threads that Python
-does not know; what functions of `atexit` call that were registered before PyTorch was imported.
+``is_leaf``, ``output_nr``, ``_version``, ``is_complex``); code that Inductor compiled; processes that the program
+starts or forks, or that it becomes (``os.execv``), and subinterpreters; what functions of `atexit` call that were
+registered before PyTorch was imported.
 
-What can go wrong, because a line needs Python's lock to be read: a thread that has it and waits for another one of
-Python's, which calls an operator, waits for ever. That is so where one thread asks a view for its grad_fn while another
-computes it. The file of the recording must not be cut while the program runs: the system would end the program.
-
-What a program can notice:
-- A kernel that was called, and an object that it holds, can live until its operator is called again, or is gone.
-- A call costs some microseconds more. Operators of ``torch.library.custom_op`` are called by the dispatcher, and not by
-  PyTorch 2.15's shorter way in Python.
+A program can notice:
+- A line needs Python's lock to be read: a thread that has it and waits for another one of Python's, which calls an
+  operator, waits for ever. That is so where one thread asks a view for its grad_fn while another computes it.
+- A kernel that was called, and an object that it holds, can live until its operator is called again.
+- Operators of ``torch.library.custom_op`` are called by the dispatcher, not by PyTorch 2.15's shorter way in Python.
 - At its end it waits some seconds for a forked copy of the process that captures the registry of PyTorch (without
   *state*, it does not): functions that are registered for a fork run.
 """
@@ -120,7 +110,7 @@ class RecordedProcess:
                 raise ValueError(f"the recorder is not built for {folder}")
         library = self.library = ctypes.PyDLL(options["library"])
         word, text = ctypes.c_int64, ctypes.c_char_p
-        library.recorder_start.argtypes = [text, word, word, text, text, word]
+        library.recorder_start.argtypes = [text, word, word, text, text]
         library.recorder_start.restype, library.recorder_stop.restype = text, word
         library.recorder_changes.restype = text
         if options["kernels"]:
@@ -128,8 +118,7 @@ class RecordedProcess:
             library.kernel_log_start()
         size, limit = self.write_head(), options["megabytes"] << 20
         path, directory, torch = map(os.fsencode, (options["save"], options["head"]["directory"], folder + os.sep))
-        elapsed = time.perf_counter_ns() - self.started
-        error = library.recorder_start(path, size, limit, torch, directory, elapsed)
+        error = library.recorder_start(path, size, limit, torch, directory)
         if error is not None:
             raise OSError(error.decode())
 

@@ -42,11 +42,10 @@ _SMALL = 4096
 class Head(NamedTuple):
     """The first line.
 
-    torch: the version of PyTorch; None where the program did not import it. python: that of Python. argv: the command
-    line. directory: where it ran.
+    torch: the version of PyTorch. python: that of Python. argv: the command line. directory: where it ran.
     """
 
-    torch: str | None
+    torch: str
     python: str | None = None
     argv: tuple[str, ...] = ()
     directory: str | None = None
@@ -132,7 +131,6 @@ class Recording:
     to.
     state: what `dispatch_cli.capture.probe` writes; None where the program ended before. end: what the recorder writes
     at the end: the calls that were not recorded (dropped), and how long the program ran (seconds).
-    more: calls that were not read, because there are too many.
     """
 
     file: str
@@ -149,7 +147,6 @@ class Recording:
     stopped: list[NotRecorded] = field(default_factory=list)
     state: dict[str, Any] | None = None
     end: dict[str, Any] | None = None
-    more: bool = False
 
     def operator_of(self, call: int) -> str:
         """The name of the operator that was called."""
@@ -229,7 +226,8 @@ class _RecordingReader:
                     break
                 raise self._problem(number, line, error) from None
             if len(self._of.calls) >= MAX_CALLS or size > MAX_BYTES:
-                self._of.more = True
+                what = f"the recording has more calls than the {len(self._of.calls):,} that are read"
+                self._of.stopped.append(NotRecorded("too-large", what))
                 break
         if not number:
             raise InputError((Problem("bad-recording", f"{self._file} is empty", Span(self._file, 1, 1)),))
@@ -341,7 +339,7 @@ _SHAPES = {
 """The shapes of lines by their tags, but for calls and their ends, of which there are many: they are looked at as they
 are read."""
 _HEAD = {
-    "torch": Either(str, None),
+    "torch": str,
     "argv?": [str],
     "python?": Either(str, None),
     "directory?": Either(str, None),

@@ -71,11 +71,6 @@ class Selected(NamedTuple):
     of_thread: tuple[array[int], ...]
     parents: array[int]
 
-    @property
-    def calls(self) -> int:
-        """Number of calls."""
-        return sum(map(len, self.of_thread))
-
 
 def select(recording: Recording, wanted: Wanted, facts: CallFacts) -> Selected:
     """The calls that are asked for."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from itertools import zip_longest
+from typing import Any
 
 from dispatch_cli.answers.resolve.report import RecordedCallReport, resolve_report
 from dispatch_cli.answers.trace.view import TraceView
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.model.calls.call import CallEnd, ContextKind
-from dispatch_cli.trace.explained import Explained, mode_names
+from dispatch_cli.trace.explained import Explained, flags_of, texts_of
 from dispatch_cli.trace.facts import gradient_loss
 
 
@@ -26,7 +28,7 @@ def trace_call_report(view: TraceView, call: int) -> RecordedCallReport | None:
         values["notes"] = ()
     values |= {
         "over": (view.known.base,) if view.known.is_base else (),
-        "tensors": tuple(_tensors(explained)),
+        "tensors": tuple(_tensors(explained, view.recording.signatures[signature])),
         "contexts": tuple(_contexts(view, explained, signature)),
         "left_out": (),
         "gradient": None if view.facts.gives_gradient(call) else gradient_loss(explained, universe),
@@ -44,17 +46,17 @@ def _predicted(view: TraceView, call: int) -> tuple[str, ...]:
     return tuple(hop.slot for hop in predicted.hops)
 
 
-def _tensors(explained: Explained) -> Iterator[str]:
+def _tensors(explained: Explained, signature: Mapping[str, Any]) -> Iterator[str]:
     """Known facts about each tensor, in the words of `resolve`."""
-    for position, value in enumerate(explained.values):
+    devices, subclasses = texts_of(signature, "devices"), texts_of(signature, "subclasses")
+    grads = flags_of(signature, "requires_grad")
+    for value, device, grad, subclass in zip_longest(explained.values, devices, grads, subclasses):
+        if value is None:
+            return  # there are less tensors than facts
         if value.is_absent:
             yield value.text
             continue
-        device = explained.devices[position] if position < len(explained.devices) else None
-        words = [device or "no device"]
-        if position < len(explained.requires_grad) and explained.requires_grad[position]:
-            words.append("requires_grad")
-        subclass = explained.subclasses[position] if position < len(explained.subclasses) else None
+        words = [device or "no device", *(["requires_grad"] if grad else [])]
         words += [f"subclass={subclass}"] if subclass else []
         yield " ".join([*words, *reversed([*_wrappers(value)])])
 
@@ -78,7 +80,7 @@ def _contexts(view: TraceView, explained: Explained, number: int) -> Iterator[st
     elif not thread.gradients:
         yield ContextKind.NO_GRAD.value
     yield from (layer.kind.value for layer in thread.layers)
-    names = mode_names(view.recording.signatures[number])
-    yield from (f"mode={name}" for name in names or [mode.name for mode in thread.modes])
+    names = texts_of(view.recording.signatures[number], "modes")
+    yield from (f"mode={name or ''}" for name in names or [mode.name for mode in thread.modes])
     if thread.python_dispatcher:
         yield ContextKind.PYTHON_DISPATCHER.value

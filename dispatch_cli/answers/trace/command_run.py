@@ -121,13 +121,11 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.capture.run import executable_of
     from dispatch_cli.trace.build import library_for
     from dispatch_cli.trace.cache import run_folder
-    from dispatch_cli.trace.launch import become, check_script, variables
+    from dispatch_cli.trace.launch import become, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
     _check_targets(run, out)
-    if not run.is_module:
-        check_script(run.program[0])
     python = executable_of(run.python)
     with ExitStack() as stack:
         words = (*(["-m"] if run.is_module else []), *run.program)
@@ -146,7 +144,8 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
         except OSError as error:
             raise click.UsageError(f"{python} cannot be run: {error.strerror or error}.") from None
         if not is_recording(file):
-            say_note("nothing was recorded")
+            why = "the program has not imported PyTorch, or its Python does not read PYTHONPATH"
+            say_note(f"nothing was recorded: {why}")
         else:
             _show_run(file, run.save is None, asked, out)
 

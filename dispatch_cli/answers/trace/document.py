@@ -155,7 +155,7 @@ def _trees(report: TraceReport, limit: int | None) -> Iterator[Block]:
             yield Gap()
             yield Paragraph("Heaviest calls", kind=ParagraphKind.SECTION)
             yield Paragraph(
-                f"{limit:,} of {count:,} lines, by the time of their calls with those inside; --full shows all. --op, "
+                f"{limit:,} of {count:,} lines, by the time of their calls with those inside; --full shows all. --op "
                 "and --only choose calls."
             )
     for thread in threads:
@@ -177,11 +177,9 @@ def _without_calls(report: TraceReport) -> str:
 def _summary(report: TraceReport) -> Iterator[Block]:
     counts = report.counts
     yield Paragraph(f"Trace of {' '.join(report.argv) or report.recording}", kind=ParagraphKind.TITLE)
-    about = [
-        *([f"PyTorch {report.torch}"] if report.torch else []),
-        *([f"Python {report.python}"] if report.python else []),
-    ]
-    yield Paragraph(Run(f"{', '.join(about)}{f', in {report.directory}' if report.directory else ''}", Tone.DIM))
+    python = f", Python {report.python}" if report.python else ""
+    where = f", in {report.directory}" if report.directory else ""
+    yield Paragraph(Run(f"PyTorch {report.torch}{python}{where}", Tone.DIM))
     of = f"{plural(counts.operators, 'operator')}, on {plural(counts.threads, 'thread')}"
     within = f" within {duration(counts.microseconds)}" if counts.microseconds is not None else ""
     calls = f"{counts.calls:,}{within}: {counts.distinct:,} distinct, of {of}" if counts.calls else "none"

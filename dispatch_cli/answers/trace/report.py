@@ -169,7 +169,7 @@ class TraceReport:
     REPORT: ClassVar[str] = "trace"
 
     recording: str
-    torch: str | None
+    torch: str
     python: str | None
     argv: tuple[str, ...]
     directory: str | None
@@ -210,7 +210,7 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
     ends = Counter(map(view.happened.ended_as, range(len(calls))))
     return TraceCounts(
         calls=len(calls),
-        shown=chosen.calls,
+        shown=sum(map(len, chosen.of_thread)),
         distinct=len({*calls.signature}),
         operators=len({recording.signatures[signature]["operator"] for signature in {*calls.signature}}),
         threads=len({*calls.thread}),
@@ -225,13 +225,9 @@ def _counts(view: TraceView, chosen: Selected) -> TraceCounts:
 
 def _not_recorded(recording: Recording) -> tuple[NotRecorded, ...]:
     missing = [*recording.stopped]
-    if recording.more:
-        missing.append(
-            NotRecorded("too-large", f"the recording has more calls than the {len(recording.calls):,} that are read")
-        )
-    if recording.end is None:
+    if recording.end is None and all(reason != "too-large" for reason, _ in missing):
         what = "what came after the last of these calls: the program was killed, or is still running"
-        missing += [] if recording.more else [NotRecorded("no-end", what)]
+        missing.append(NotRecorded("no-end", what))
     return tuple(missing)
 
 

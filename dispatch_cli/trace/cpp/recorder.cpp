@@ -4,8 +4,7 @@
 // Python code and calls no operator. Lines of Python are read from the thread's frames, with Python's lock; neither
 // this file's lock nor the dispatcher's is held meanwhile.
 //
-// What the slots of an operator hold is looked at in each call. An operator whose kernels have changed gets another
-// number. At the end it is known which slots held something else than what is registered then determines, and what.
+// What the slots of an operator hold is looked at in each call; one whose kernels have changed gets another number.
 //
 // Built as a shared library with -fno-access-control (tables are private) and -DNDEBUG (as PyTorch's wheels are).
 
@@ -146,17 +145,13 @@ class Output {
 // Kernels.
 
 // What tells a kernel from all others.
-struct KernelWords {
-  const void *functor, *boxed, *unboxed, *symbolic;
+using KernelWords = std::array<const void*, 4>;
 
-  explicit KernelWords(const KernelFunction& kernel)
-      : functor(kernel.boxed_kernel_func_.functor_.get()),
-        boxed(reinterpret_cast<const void*>(kernel.boxed_kernel_func_.boxed_kernel_func_)),
-        unboxed(kernel.unboxed_kernel_func_),
-        symbolic(kernel.sym_unboxed_kernel_func_) {}
-  bool operator==(const KernelWords&) const = default;
-  auto operator<=>(const KernelWords&) const = default;
-};
+inline KernelWords words_of(const KernelFunction& kernel) {
+  const auto& boxed = kernel.boxed_kernel_func_;
+  return {boxed.functor_.get(), reinterpret_cast<const void*>(boxed.boxed_kernel_func_), kernel.unboxed_kernel_func_,
+          kernel.sym_unboxed_kernel_func_};
+}
 
 // A kernel; of a logging kernel, the one that it stands for.
 inline const KernelFunction& original_of(const KernelFunction& kernel) {
@@ -185,7 +180,7 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
     if (registered == entry.kernels_.end()) continue;
     for (const auto& registration : registered->second) {
       const auto name = Quoted{c10::toString(registered->first)};
-      add_registration(texts[KernelWords(original_of(registration.kernel))], name, registration);
+      add_registration(texts[words_of(original_of(registration.kernel))], name, registration);
     }
   }
   Slots slots;
@@ -194,11 +189,11 @@ inline Slots slots_of(const OperatorHandle& op, bool held) {
     const auto determined = [&]() -> const KernelFunction& {
       return entry.computeDispatchTableEntryWithDebug(dispatcher, keys_of_slots()[at]).first.kernel;
     };
-    const KernelWords words(original_of(held ? entry.dispatchTable_[at] : determined()));
+    const KernelWords words = words_of(original_of(held ? entry.dispatchTable_[at] : determined()));
     const auto known = texts.find(words);
     std::string text = known == texts.end() ? "" : known->second;
-    if (words == KernelWords(original_of(fallback.kernel))) add_registration(text, "null", fallback);
-    const bool is_there = words != KernelWords(KernelFunction());
+    if (words == words_of(original_of(fallback.kernel))) add_registration(text, "null", fallback);
+    const bool is_there = words != words_of(KernelFunction());
     slots.push_back(&*kept.insert(is_there ? "[" + text + "]" : "null").first);
   }
   return slots;
@@ -217,12 +212,6 @@ struct CalledOperator {
   int64_t number = -1;
   std::vector<KernelWords> seen;
   Functors kept;
-};
-
-// An operator under its number.
-struct NumberedOperator {
-  int64_t number;
-  c10::OperatorName name;
 };
 
 // Python.
@@ -377,7 +366,7 @@ class Recorder {
   std::string changes() const {
     std::string out;
     for (const auto& [key, called] : numbered_operators_) {
-      const auto op = c10::Dispatcher::singleton().findSchema(called.name);
+      const auto op = c10::Dispatcher::singleton().findSchema(called.second);
       const Slots& slots = key.second;
       if (!op || slots.empty()) continue;
       const Slots determined = slots_of(*op, false), now = slots_of(*op, true);
@@ -388,12 +377,12 @@ class Recorder {
         add(others, slots[at] == now[at], ']');
       }
       if (others.empty()) continue;
-      add(out, '[', called.number, ",[", others, "]]\n");
+      add(out, '[', called.first, ",[", others, "]]\n");
     }
     return out;
   }
 
-  // Microseconds since the program's start.
+  // Microseconds since the recording began.
   int64_t now() const {
     return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started).count();
   }
@@ -451,7 +440,7 @@ class Recorder {
       op.number = -1;
     }
     const auto& slots = op.handle->operatorDef_->op.dispatchTable_;
-    const auto is_same = [](const KernelWords& seen, const KernelFunction& slot) { return seen == KernelWords(slot); };
+    const auto is_same = [](const KernelWords& seen, const KernelFunction& slot) { return seen == words_of(slot); };
     const bool is_known = std::equal(op.seen.begin(), op.seen.end(), slots.begin(), slots.end(), is_same);
     if (op.number < 0 || !is_known) look(op, schema, kept);
     return {op.number, &op.arguments};
@@ -467,18 +456,18 @@ class Recorder {
     const std::pair key(name + "\n" + c10::toString(schema), slots);
     const auto known = numbered_operators_.find(key);
     if (known != numbered_operators_.end()) {
-      op.number = known->second.number;
+      op.number = known->second.first;
     } else {
       std::string text;
       add(text, Quoted{name});
       op.number = output.write_entry('o', text);
-      if (op.number >= 0) numbered_operators_.emplace(key, NumberedOperator{op.number, schema.operator_name()});
+      if (op.number >= 0) numbered_operators_.emplace(key, std::pair(op.number, schema.operator_name()));
     }
     if (!registering) return;
     kept.swap(op.kept);
     op.seen.clear();
     for (const auto& kernel : op.handle->operatorDef_->op.dispatchTable_) {
-      op.seen.emplace_back(kernel);
+      op.seen.push_back(words_of(kernel));
       op.kept.push_back(kernel.boxed_kernel_func_.functor_);
     }
   }
@@ -544,7 +533,7 @@ class Recorder {
   static constexpr size_t MOST_KNOWN = 1 << 16;  // signatures and functions; beyond, they get new numbers
   std::unordered_map<const c10::FunctionSchema*, CalledOperator> operators_;
   // By the schema, and by what the slots held; by none where they could not be looked at.
-  std::map<std::pair<std::string, Slots>, NumberedOperator> numbered_operators_;
+  std::map<std::pair<std::string, Slots>, std::pair<int64_t, c10::OperatorName>> numbered_operators_;
   std::unordered_map<std::string, int64_t> signatures_, files_;
   std::unordered_map<uint64_t, int64_t> threads_;
   std::unordered_map<PyCodeObject*, CodePlaces> codes_;  // by Python's lock
@@ -584,13 +573,13 @@ extern "C" {
 extern const char recorder_built_for[] = "built for: " BUILT_FOR;
 
 // Records from here on, in every thread. path: the recording, which ends at position; its calls end at most bytes.
-// elapsed: nanoseconds since the program's start. Returns what went wrong, or nothing.
+// Returns what went wrong, or nothing.
 const char* recorder_start(const char* path, uint64_t position, uint64_t most, const char* torch,
-                           const char* directory, int64_t elapsed) {
+                           const char* directory) {
   if (const char* error = recorder.output.open(path, position, most)) return error;
   recorder.torch = torch;
   recorder.directory = directory;
-  recorder.started = std::chrono::steady_clock::now() - std::chrono::nanoseconds(elapsed);
+  recorder.started = std::chrono::steady_clock::now();
   pthread_atfork(before_fork, after_fork, in_child);
   recorder.on = true;
   handle = at::addGlobalCallback(at::RecordFunctionCallback(call_begins, call_ends)
