@@ -85,6 +85,18 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
     assert lost.message.endswith("(when C >= 2)")
 
 
+@pytest.mark.parametrize(("others", "severity"), [("", "INFO"), ("Meta: g", "WARNING")])
+def test_a_library_without_fakes_in_a_build_is_meant_so(tmp_path: Path, others: str, severity: str) -> None:
+    """A decorator that does nothing on one platform leaves all fake implementations out there."""
+    file = write(
+        tmp_path,
+        '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: f, Meta: {kernel: g, when: A}}}\n'
+        f'  - {{func: "m::b(Tensor(a!) x) -> ()", dispatch: {{CPU: f, {others}}}}}\n',
+    )
+    shown = [item.finding for item in checked(file).findings if item.finding.check == "no-fake-kernel"]
+    assert [(finding.severity.name, finding.when) for finding in shown] == [(severity, "not A")]
+
+
 @pytest.mark.parametrize(
     ("rest", "severities"),
     [

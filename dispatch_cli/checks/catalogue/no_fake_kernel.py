@@ -73,11 +73,13 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every operator that fails on fake tensors alone; one for a whole library without any for them."""
     failing, first = _failing(view), _failing(view.first)
     libraries = _libraries(view.first, failing)
+    own = libraries if view is view.first else _libraries(view, failing)
     for namespace, names in sorted(failing.items(), key=str):
         ordered = sorted(names, key=str)
-        if _is_traced(view.first, libraries.get(namespace, ())):
+        whole = libraries.get(namespace, ())
+        if _is_traced(view.first, whole) and (own is libraries or _is_traced(view, own[namespace])):
             count = max(len(names), len(first.get(namespace, ())))
-            few = count == 1 or count * ONE_IN <= len(libraries[namespace])
+            few = count == 1 or count * ONE_IN <= len(whole)
             yield from (_finding(view, name, few) for name in ordered)
         elif view.first is view or len(first.get(namespace, ())) < 2:
             yield _of_library(view, namespace or "", ordered)
