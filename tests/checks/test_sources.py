@@ -463,6 +463,7 @@ register(kept.append)
         ('torch.library.register_fake("local::f", lambda x: x.clone(), lib=lib)', True),
         ("keep(lib)", False),
         ("return lib", False),
+        ("return torch.ops.local.f", False),
         ("torch.library._keep_alive.append(lib)", False),
         ('impl(lib, "f", "CPU")(lambda x: x.clone())', False),
         ('lib.impl("f", lambda x: lib and x.clone(), "CPU")', False),

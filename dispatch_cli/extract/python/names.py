@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -283,30 +284,27 @@ def function_facts(code: _Body) -> FunctionFacts:
     return FunctionFacts(size, limit, frozenset(called))
 
 
-def dropping_function(library: ast.AST, code: ast.AST | None) -> str | None:
-    """The name of a function that ends the library which a call in it makes: only a local variable has it.
+@lru_cache(maxsize=50_000)
+def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
+    """The calls in a function that make libraries which end with it: one local variable has them, and nothing else.
 
-    PyTorch removes what a ``torch.library.Library`` has registered when nothing refers to it any more.
+    PyTorch removes what a ``torch.library.Library`` has registered when nothing refers to it any more. A function that
+    calls operators may want that.
     """
-    if not isinstance(code, ast.FunctionDef):
-        return None
     nodes = [node for statement in code.body for node in ast.walk(statement)]
-    variable = next((node.targets[0] for node in nodes if isinstance(node, ast.Assign) and node.value is library), None)
-    if not isinstance(variable, ast.Name):
-        return None
+    if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
+        return frozenset()
     inner = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
     bodies = [part for node in inner for part in (node.body if isinstance(node.body, list) else [node.body])]
-    outlives = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
-    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == variable.id]
-    known = {id(use) for node in nodes if isinstance(node, ast.Call) for use in _uses_of_library(node)}
-    known |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY}
-    is_local = all(use is variable or id(use) in known for use in uses) and not any(
-        isinstance(node, outlives) for node in nodes
-    )
-    in_bodies = {id(node) for body in bodies for node in ast.walk(body)}
-    return code.name if is_local and not any(id(use) in in_bodies for use in uses) else None
+    known = {use for node in nodes if isinstance(node, ast.Call) for use in _uses_of_library(node)}
+    known |= {node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY}
+    known -= {node for body in bodies for node in ast.walk(body)}
+    calls = {node.targets[0]: node.value for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1}
+    kept = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in known)
+    return frozenset(call for name, call in calls.items() if isinstance(name, ast.Name) and kept[name.id] == 1)
 
 
+_OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
 _FACTS_OF_LIBRARY = ("ns", "kind", "dispatch_key")
 
 

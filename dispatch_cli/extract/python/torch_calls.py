@@ -217,7 +217,8 @@ class TorchCalls:
         key = names.key_of(arguments.get("dispatch_key", ""))
         namespace = names.text_of(arguments.get("ns"), call.node)
         at, when = self._run.span(call.file, call.node), self._run.conditions(call.file)
-        dropped = names.dropping_function(call.node, call.scope.code)
+        code = call.scope.code
+        dropped = code.name if isinstance(code, ast.FunctionDef) and call.node in names.dropped_in(code) else None
         block = ExtractedBlock(kind, namespace, key, at, when, python=True, dropped=dropped)
         self._run.found(block, call)
         return LibraryValue(block)
