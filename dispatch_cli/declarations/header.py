@@ -19,6 +19,7 @@ from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import quoted
+from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -114,8 +115,8 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
 
 def base_hint(name: str) -> str:
     """Hint for an unknown state: a name to write in its place."""
-    if "-" in name.removeprefix("torch-"):
-        return f"the overlays are {', '.join(bases.overlay_names())}"
+    if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
+        return overlay
     return f"the embedded states are {', '.join(bases.names())}; write a file as a path, such as ./NAME.yaml"
 
 

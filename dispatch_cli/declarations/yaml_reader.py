@@ -32,7 +32,6 @@ _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
 """A mark of a merge conflict."""
-_INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
 
 
 def explain(problems: Problems, error: Any) -> None:
@@ -81,9 +80,6 @@ def parse(problems: Problems) -> Node | None:
     text = problems.source.text
     if not _is_fit(problems):
         return None
-    if "\t" in text and text.lstrip().startswith(("{", "[")):
-        # JSON is often indented with tabs, which YAML does not take everywhere; a space is as wide as a tab here
-        text = _INDENT_WITH_TABS.sub(lambda match: " " * len(match[0]), text)
     builder = _Builder(problems, make_parser(text))
     try:
         return builder.build()
