@@ -19,9 +19,9 @@ from dispatch_cli.extract.python.evaluation.values import (
     FunctionValue,
     NoResult,
     Opaque,
-    RegistrationQuestion,
     Value,
     ValueOption,
+    conditional,
     items_of,
     merged,
     size_of,
@@ -238,12 +238,12 @@ class PythonRun:
         self.spend(len(options) * (1 + len(self.now.when) // 4))
         return next((option.value for option in options if set(option.when) <= set(self.now.when)), value)
 
-    def question(self, text: str, operator: str, node: ast.AST, file: str) -> Value:
+    def question(self, text: str, operator: str, file: str) -> Value:
         """A test that asks whether something is registered for an operator already."""
         if (setting := self.values(file).get(text)) is not None:
             return setting[0]
         self.questions[text] = operator
-        return RegistrationQuestion(node, text)
+        return conditional([Atom(text)], True, False)
 
     def span(self, file: str, node: ast.AST) -> Span:
         """The place of an expression or statement."""

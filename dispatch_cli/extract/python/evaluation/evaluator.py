@@ -32,7 +32,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     Opaque,
     OperatorHandle,
     Prepared,
-    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
@@ -130,8 +129,6 @@ class Evaluator:
             return self._joined_truth([self._joined_truth(way, True, node) for way in ways], False, node)
         if isinstance(value, ByVersion) and all(map(decided, value.values)):
             return condition_of(list(map(bool, value.values)))
-        if isinstance(value, RegistrationQuestion):
-            return Atom(value.text)
         return bool(value) if decided(value) else self._atom(node)
 
     def _joined_truth(self, parts: list[bool | Condition], conjunction: bool, node: ast.AST) -> bool | Condition:
@@ -800,7 +797,7 @@ class Evaluator:
             case "typing.get_args", [kind] if is_type(kind):
                 return type_arguments(kind)
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
-            return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], node, call.file)
+            return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
         if name == FIND_SCHEMA and isinstance(first, str):
             namespace, _, operator = first.partition("::")
             return self._has_operator(namespace, operator, call)
@@ -814,7 +811,7 @@ class Evaluator:
         operator = f"{namespace}::{name}"
         if self.run.is_defined(operator):
             return True
-        return self.run.question(question_text(namespace, name), operator, call.node, call.file)
+        return self.run.question(question_text(namespace, name), operator, call.file)
 
     def _builtin(self, name: str, call: Call) -> Value:
         """Call one of Python's own functions."""

@@ -21,7 +21,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     LibraryValue,
     Opaque,
     OperatorHandle,
-    RegistrationQuestion,
     Scope,
     Value,
     ValueOption,
@@ -401,8 +400,8 @@ class Statements:
         if isinstance(node, ast.Import | ast.ImportFrom):
             return self._evaluator.condition(node, scope)
         if isinstance(node, ast.Expr) and _finds_schema(node):
-            question = self._evaluator.value(node.value, scope)
-            return Atom(question.text) if isinstance(question, RegistrationQuestion) else None
+            test = self._evaluator.truth(node.value, scope)
+            return None if isinstance(test, bool) else test
         return None
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:

@@ -205,11 +205,6 @@ class InstanceValue:
 
 
 @dataclass(eq=False)
-class RegistrationQuestion(Opaque):
-    """A test that the sources do not decide, whose text says what it asks."""
-
-
-@dataclass(eq=False)
 class LibraryValue:
     """A ``torch.library.Library``."""
 
