@@ -214,21 +214,6 @@ def signature_of(wrapper: FunctionValue, evaluate: Callable[..., Value]) -> Valu
     return InstanceValue(None, {"parameters": parameters, "return_annotation": returned})
 
 
-def type_origin(value: Value) -> Value:
-    """The result of ``typing.get_origin``."""
-    if not isinstance(value, TypeArguments):
-        return None
-    return Dotted("typing.Union") if value.origin == Dotted("typing.Optional") else value.origin
-
-
-def type_arguments(value: Value) -> tuple[Value, ...]:
-    """The result of ``typing.get_args``."""
-    if not isinstance(value, TypeArguments):
-        return ()
-    optional = value.origin == Dotted("typing.Optional")
-    return (*value.arguments, Dotted("builtins.NoneType")) if optional else value.arguments
-
-
 def same_type(left: Value, right: Value) -> bool | None:
     """True if two values are the same type; None where one of them is not known to be a type."""
     kinds = [_compared(side) for side in (left, right)]

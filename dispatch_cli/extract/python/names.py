@@ -16,9 +16,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     Dotted,
     FunctionValue,
-    InstanceValue,
     Items,
-    LibraryValue,
     NoResult,
     Opaque,
     OperatorHandle,
@@ -200,37 +198,20 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
     return any(name == root or name.startswith(root + ".") for root in ROOTS)
 
 
-ITERABLE = ("collections.abc.Iterable", "typing.Iterable")
 _KINDS: dict[str, type | tuple[type, ...]] = {
     **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
     **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
-    **dict.fromkeys(ITERABLE, (str, list, tuple, dict)),
-    "torch.library.Library": LibraryValue,
-    "types.FunctionType": FunctionValue,
+    **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
 }
 
 
 def is_instance(value: Value, kinds: Value) -> bool:
-    """``isinstance`` of a value that is known. Errors: `NoResult`."""
-    if isinstance(value, Dotted) and value.name.startswith("torch.ops.") and value.name.count(".") == 3:
-        if kinds == Dotted("torch._ops.OpOverloadPacket"):
-            return True
-        raise NoResult
-    if isinstance(kinds, ClassValue):
-        if isinstance(value, InstanceValue) and value.of is kinds:
-            return True
-        if isinstance(value, FunctionValue) and not value.may_be_replaced:
-            return False
-        raise NoResult
-    if not isinstance(value, type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue):
-        raise NoResult
+    """``isinstance`` of a plain value, and of Python's own types. Errors: `NoResult`."""
     names = [kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else [kinds])]
-    if any(name in ITERABLE if isinstance(value, Items) else isinstance(value, _KINDS.get(name, ())) for name in names):
-        return True
-    plain = not isinstance(value, LibraryValue | FunctionValue)
-    if all(name in _KINDS or (plain and name.startswith("torch.")) for name in names):
-        return False
-    raise NoResult
+    is_plain = isinstance(value, type(None) | str | int | float | list | tuple | dict) and not isinstance(value, Items)
+    if not is_plain or any(name not in _KINDS for name in names):
+        raise NoResult
+    return any(isinstance(value, _KINDS[name]) for name in names)
 
 
 def is_callable(value: Value) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.statements import Statements
-from dispatch_cli.extract.python.evaluation.values import PARTS, Call, Dotted, FunctionValue, Opaque, Scope
+from dispatch_cli.extract.python.evaluation.values import PARTS, Call, FunctionValue, Opaque, Scope
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.names import COMMON, HARMLESS
 from dispatch_cli.extract.python.run import PythonRun
@@ -175,9 +175,6 @@ class PythonReader:
     def _may_be(self, node: ast.Call, name: str, scope: Scope, imported: frozenset[str]) -> bool:
         """True if a call that was not evaluated may be one of PyTorch's."""
         if isinstance(node.func, ast.Attribute):
-            owner = scope.names.get(node.func.value.id) if isinstance(node.func.value, ast.Name) else None
-            if name == "custom_op" and isinstance(owner, Dotted):  # PopTorch has a function of that name
-                return owner.name.startswith("torch")
             return names.plausible(node, self.run.index.text(scope.file))
         if name in imported:
             return True
@@ -196,11 +193,7 @@ class PythonReader:
             if id(code) in run.entered or isinstance(code, ast.Lambda) or not has_calls:
                 continue
             went = True
-            if code.name in run.called_in_excluded:
-                run.entered.add(id(code))
-                run.dead(code.body)
-            else:
-                self._assumed_call(function, code, file)
+            self._assumed_call(function, code, file)
         return went
 
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:

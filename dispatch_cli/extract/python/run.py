@@ -29,7 +29,7 @@ from dispatch_cli.extract.python.evaluation.values import (
 )
 from dispatch_cli.extract.python.evaluation.versions import ByVersion, Version
 from dispatch_cli.extract.python.modules import ModuleIndex
-from dispatch_cli.extract.python.names import called_name, every_node
+from dispatch_cli.extract.python.names import every_node
 from dispatch_cli.extract.readable import is_decided
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
@@ -113,7 +113,6 @@ class PythonRun:
         self.questions: dict[str, str] = {}
         self.removed_python_kernels: set[tuple[str | Unknown, str | Unknown | None]] = set()
         self.excluded: set[int] = set()
-        self.called_in_excluded: set[str] = set()
         self.functions: dict[str, list[FunctionValue]] = {}
         self.entered: set[int] = set()
         self._defined: dict[str, list[tuple[Condition, ...]]] = {}
@@ -281,9 +280,7 @@ class PythonRun:
         for statement in body:
             if id(statement) not in self.excluded:
                 self.excluded.add(id(statement))
-                calls = [node for node in every_node(statement) if isinstance(node, ast.Call)]
-                self.seen_calls.update(map(id, calls))
-                self.called_in_excluded.update(map(called_name, calls))
+                self.seen_calls.update(id(node) for node in every_node(statement) if isinstance(node, ast.Call))
 
     def is_defined(self, operator: str) -> bool:
         """True if a definition that was found holds whenever the statement that is being read does."""

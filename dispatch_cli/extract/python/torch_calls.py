@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -43,7 +42,6 @@ from dispatch_cli.model.sources.extracted import (
     Unknown,
 )
 
-_PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
 _PARAMETERS = {
     FunctionRole.FAKE: "op func",
     FunctionRole.VMAP: "op func",
@@ -413,17 +411,11 @@ class TorchCalls:
         return function
 
     def _register_effect(self, call: Call) -> Value:
-        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
-
-        The parameter of a helper stands for all operators that the file passes to functions.
-        """
+        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None."""
         arguments = call.arguments("op effect")
         operator = names.operator_of(arguments.get("op"), call.node)
-        operators = [operator] if isinstance(operator, str) else []
-        if not operators and isinstance(arguments.get("op"), Opaque):
-            passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))
-            operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
-        for operator in operators if arguments.get("effect", True) is not None else ():
+        may_be = isinstance(operator, str) or isinstance(arguments.get("op"), Opaque)  # others are Python's functions
+        if may_be and arguments.get("effect", True) is not None:
             self._add(FunctionRole.EFFECT, operator, Dotted("effect"), call)
         return arguments.get("op")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import dispatch_cli.extract.python.names as names
-from dispatch_cli.extract.python.annotations import signature_of, type_arguments, type_origin
+from dispatch_cli.extract.python.annotations import signature_of
 from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.values import (
     MAX_ATOMS,
@@ -41,7 +41,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     decided,
     default_nodes,
     exclusive,
-    is_type,
     joined,
     merged,
     source_text,
@@ -722,34 +721,16 @@ class Evaluator:
             scope.names[arguments.kwarg.arg] = left
 
     def _instance(self, cls: ClassValue, call: Call) -> Value:
+        """A new object; of a class without ``__init__``, such as a dataclass, only without arguments."""
         instance = InstanceValue(cls)
+        start: Value = None
         with suppress(NoResult):
             start = self._of_class(cls, instance, "__init__")
-            if isinstance(start, FunctionValue):
-                self._followed(start, call)
-            return instance
-        fields = self._fields(cls)
-        if any("__post_init__" in ancestor.scope.names for ancestor in self._ancestors(cls)):
-            text = self.run.text(call.node)
-            instance.attributes.update((name, Opaque(call.node, f"{text}.{name}")) for name in fields)
-            return instance
-        given = {**dict(zip(fields, call.given, strict=False)), **call.keywords}
-        instance.attributes.update((name, value) for name, value in given.items() if name in fields)
+        if isinstance(start, FunctionValue):
+            self._followed(start, call)
+        elif call.given or call.keywords:
+            raise NoResult
         return instance
-
-    def _fields(self, cls: ClassValue) -> dict[str, None]:
-        """The parameters of a dataclass or named tuple, in order; none of another class."""
-        fields: dict[str, None] = {}
-        for ancestor in reversed(self._ancestors(cls)):
-            decorators = (part.func if isinstance(part, ast.Call) else part for part in ancestor.node.decorator_list)
-            is_data = any(source_text(part).rpartition(".")[2] == "dataclass" for part in decorators)
-            if is_data or Dotted("typing.NamedTuple") in self._bases(ancestor):
-                for part in ancestor.node.body:
-                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
-                        text = source_text(part)
-                        if "ClassVar" not in text and "init=False" not in text:
-                            fields[part.target.id] = None
-        return fields
 
     def _bound(self, bound: Bound, call: Call) -> Value:
         given = call.given
@@ -792,10 +773,6 @@ class Evaluator:
                 return wrapper
             case "inspect.signature", [FunctionValue() as function]:
                 return signature_of(function, self.value)
-            case "typing.get_origin", [kind] if is_type(kind):
-                return type_origin(kind)
-            case "typing.get_args", [kind] if is_type(kind):
-                return type_arguments(kind)
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
         if name == FIND_SCHEMA and isinstance(first, str):
