@@ -7,7 +7,7 @@ import gc
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.readable import unknown_parts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
-from dispatch_cli.model.conditions.condition import Condition, atoms, negated
+from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 from dispatch_cli.model.declarations import RegisteringFunction
 from dispatch_cli.model.sources.extracted import (
@@ -76,7 +76,7 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     for file in chosen:
         reader.unreached(file)
     order = {file: place for place, file in enumerate(files)}
-    things = sorted(joined(run.registered), key=lambda thing: order.get(thing.at.file, len(order)))
+    things = sorted(run.registered, key=lambda thing: order.get(thing.at.file, len(order)))
     statements = sorted(run.not_understood.values(), key=lambda item: (order.get(item.at.file, len(order)), item.at))
     run.accounted.update((statement.at.file, statement.at.line) for statement in statements)
     settings = [
@@ -209,33 +209,6 @@ class PythonReader:
                 self.evaluator.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
             run.bounded(error, file, code)
-
-
-def joined(things: Iterable[Extracted]) -> Iterator[Extracted]:
-    """Join equal registrations of one place, of which one of the conditions is enough."""
-    ways: dict[Extracted, list[tuple[Condition, ...]]] = {}
-    for thing in things:
-        same = ways.setdefault(thing._replace(when=()), [])
-        when = thing.when
-        for earlier in same[::-1]:  # what two make together may join with an earlier registration
-            if (either := _either(earlier, when)) is not None:
-                same.remove(earlier)
-                when = either
-        same.append(when)
-    return (thing._replace(when=when) for thing, same in ways.items() for when in same)
-
-
-def _either(left: tuple[Condition, ...], right: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
-    """The conditions of what happens under either; None unless one implies the other, or they differ in an opposite."""
-    first = [condition for condition in left if condition not in right]
-    second = [condition for condition in right if condition not in left]
-    if not first:
-        return left
-    if not second:
-        return right
-    if len(first) == len(second) == 1 and negated(first[0]) == second[0]:
-        return tuple(condition for condition in left if condition is not first[0])
-    return None
 
 
 def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
