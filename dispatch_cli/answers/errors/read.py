@@ -117,7 +117,8 @@ def find_errors(text: str) -> list[ErrorText]:
     errors = _read(lines)
     if len(lines) > 1:
         joined = _read(rejoined(lines))
-        if len(joined) >= len(errors) and _names(joined) != _names(errors):
+        is_refusal = bool(errors) and all(error.kind == REFUSED for error in joined)
+        if len(joined) >= len(errors) and not is_refusal and _names(joined) != _names(errors):
             errors = joined
     signs = dict(evidence(text))
     if "names_pytorch" not in signs:
