@@ -81,8 +81,6 @@ def base_sentences(report: ExplainReport, what: SlotExplanation) -> Iterator[str
         yield f"In {_below(report)}, {row.key} holds {before_phrase(row.before)}."
     elif what.in_base:
         yield f"In {_below(report)}, {row.key} holds the same."
-    elif report.new:
-        yield "The base does not have the operator."
 
 
 def stale_sentence(key: str, live: TableRow, cause: Cause) -> str:
