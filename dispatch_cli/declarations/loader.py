@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +26,6 @@ from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget,
 from dispatch_cli.model.declarations import (
     Declarations,
     Define,
-    Fallback,
     Implement,
     LibraryKind,
     OpenBlock,
@@ -34,7 +33,6 @@ from dispatch_cli.model.declarations import (
     Settle,
     Step,
 )
-from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Inherited, Span
 from dispatch_cli.model.text.quoting import quoted
@@ -187,9 +185,6 @@ class _Loader:
             _read_sections(file)
         if self._assumed is not None and any(_defines_aten(step) for file in self._history for step in file.steps):
             del self._bases[self._assumed]
-        if redispatches := self._known.redispatches:
-            for file in self._history:
-                file.steps = [_completed(step, redispatches) for step in file.steps]
         declarations = None if universe is None else self._declarations(universe)
         if declarations is not None and any(file.changes for file in self._history):
             from dispatch_cli.declarations.sections.changes import change_declarations
@@ -405,14 +400,6 @@ def _read_sections(file: FileContext) -> None:
         steps = (step for step in file.steps if isinstance(step, Define | Implement))
         names = (step.schema.name if isinstance(step, Define) else step.operator for step in steps)
         file.steps.append(Settle(tuple(dict.fromkeys(names))))
-
-
-def _completed(step: Step, redispatches: Mapping[str, Redispatch]) -> Step:
-    """A step with what another one says of its function."""
-    if not isinstance(step, Implement | Fallback) or step.kernel.redispatches is not None:
-        return step
-    kernel = step.kernel._replace(redispatches=redispatches.get(step.kernel.function or ""))
-    return step._replace(kernel=kernel)
 
 
 def _defines_aten(step: Step) -> bool:

@@ -109,7 +109,7 @@ BEYOND_JSON_SCHEMA = {
     *("key functionality", "CatchAll where a key is needed", "key twice in commas", "duplicate key"),
     *("typevar outside aten", "control character", "long line", "operator with both", "name with definition fields"),
     *("name without namespace", "namespace of fallbacks", "kernel of fallthrough", "redispatches of fallthrough"),
-    *("redispatches at keys that are not there", "redispatches at and without keys", "redispatches of one function"),
+    *("redispatches at keys that are not there", "redispatches at and without keys"),
     *("boolean words", "suppression comment", "define in IMPL", "DEF of wildcard", "DEF with key", "fallback in DEF"),
     *("fallback in namespace", "fallback without key", "impl in wildcard", "bad namespace"),
     *("other namespace in schema", "other namespace in impl", "other key in impl", "guard alias"),

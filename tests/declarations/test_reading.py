@@ -217,28 +217,6 @@ def test_redispatches(text: str, kind: RedispatchKind, keys: tuple[str, ...], tm
     assert Redispatch.of_data(redispatches.data) == redispatches._replace(span=None)
 
 
-def test_what_is_said_of_a_function_holds_for_all_kernels_of_its_name(tmp_path: Path) -> None:
-    """In libraries, as fallbacks, before and after, and in other files; not for kernels that have no name."""
-    base = write(
-        tmp_path, f"{HEAD}operators: [{{name: 'm::a', dispatch: {{CPU: k, XLA: {{debug: k}}}}}}]\n", "base.yaml"
-    )
-    own = f"""{HEAD}extends: [./base.yaml]
-libraries:
-  - {{kind: IMPL, namespace: m, impl: {{a: [{{kernel: k, dispatch_key: CUDA}}, {{kernel: l, dispatch_key: MPS}}]}}}}
-fallbacks:
-  PrivateUse1: {{kernel: k, redispatches: false}}
-  PrivateUse2: k
-"""
-    declarations = load([base, write(tmp_path, own)])
-    texts = {
-        step.dispatch_key: step.kernel.redispatches
-        for step in declarations.steps
-        if isinstance(step, (Implement, Fallback))
-    }
-    here = Redispatch(RedispatchKind.NO, span=Span(str(tmp_path / "x.yaml"), 6, 42))
-    assert texts == {"CPU": here, "XLA": None, "CUDA": here, "MPS": None, "PrivateUse1": here, "PrivateUse2": here}
-
-
 def test_higher_order_operators(tmp_path: Path) -> None:
     text = f"""{HEAD}higher_order_operators:
   - name: call_torchbind

@@ -28,7 +28,7 @@ from dispatch_cli.model.declarations import (
     Step,
     Undecided,
 )
-from dispatch_cli.model.kernel import Kernel, Redispatch
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.model import FunctionSchema
@@ -78,7 +78,6 @@ class ReadSoFar:
     """Content of all files that are read so far.
 
     core_fallbacks: PyTorch's own backend fallbacks are registered.
-    redispatches: how functions go on with a call, by the names of kernels: those of one name are one function.
     operators: those that are defined.
     python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.
     conditions: by their texts.
@@ -86,7 +85,6 @@ class ReadSoFar:
 
     contents: Contents = field(default_factory=Contents)
     core_fallbacks: bool = True
-    redispatches: dict[str, Redispatch] = field(default_factory=dict)
     operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
     python_keys: dict[tuple[OperatorName, str], list[tuple[Condition, ...]]] = field(default_factory=dict)
     conditions: dict[str, Condition] = field(default_factory=dict)

@@ -30,9 +30,8 @@ from dispatch_cli.declarations.sections.python_functions import (
 )
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import Block
-from dispatch_cli.model.kernel import FakeImpl, Kernel, Redispatch
+from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
 from dispatch_cli.model.universe import META
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ _KERNEL_FIELDS = (
         "runs. `true` or `below-key`: it redispatches with the keys below its own. `below-autograd`: it redispatches "
         "with the keys below all autograd keys. `unwrapped`: it unwraps the tensors of the innermost functorch "
         "transform and calls the operator again below it. `other-operators`: it calls other operators. `raises`: it "
-        "raises an error. A mapping names keys. The value applies to every kernel with this name.",
+        "raises an error. A mapping names keys.",
         default="assumed from the kernel's dispatch key, and the answer says so",
         excludes=("fallthrough",),
     ),
@@ -197,8 +196,6 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
         return None
     if unboxed is None:
         unboxed = "signature" in values and not python and not is_fallthrough
-    if redispatches is not None and name is not None:
-        _note_redispatch(context, name, redispatches, values["redispatches"] or values.node)
     return Kernel(
         debug,
         name,
@@ -212,17 +209,6 @@ def described_kernel(context: FileContext, values: Values, block: Block) -> Kern
         wraps=wraps,
         body=body,
     )
-
-
-def _note_redispatch(context: FileContext, name: str, redispatch: Redispatch, node: Node) -> None:
-    """Note how a function goes on with a call; it is a problem where another declaration of it says otherwise."""
-    first = context.known.redispatches.setdefault(name, redispatch)
-    if first.span is None or (first.kind, {*first.keys}) == (redispatch.kind, {*redispatch.keys}):
-        return
-    message = f"kernels with the same name are the same function, but another declaration of {name} differs"
-    related = (Related(f"here it has redispatches: {first}", first.span),)
-    hint = "rename one of them, or make the declarations equal"
-    context.problems.add("redispatches-conflict", message, node, hint, related)
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
