@@ -86,8 +86,8 @@ class ExtensionNames:
         return _identifier(name) if defined is None else defined
 
     def _package(self, file: str) -> tuple[str, str | None]:
-        """The nearest folder above a file that is a package, and its name for kernel-builder; without any, the folder
-        that all files of the run are in."""
+        """The nearest folder above a file that is a package, or the topmost, and its name for kernel-builder."""
+        folder = ""
         for folder in paths.above(paths.folder_of(file)):
             if folder not in self._packages:
                 toml = paths.join(folder, "build.toml")
@@ -97,7 +97,7 @@ class ExtensionNames:
             is_package, name = self._packages[folder]
             if is_package:
                 return folder, name
-        return self._top, None
+        return folder, None
 
     def _text(self, file: str, within: str | None = None) -> str:
         """The text of a file; nothing where it cannot be read, or leads out of a folder."""
@@ -106,15 +106,6 @@ class ExtensionNames:
             return self._sources.read(file)
         except SourceError:
             return ""
-
-    @cached_property
-    def _top(self) -> str:
-        files = {*self._sources.headers, *(name for names in self._sources.files.values() for name in names)}
-        folders = sorted({paths.absolute(paths.folder_of(file)) for file in files})
-        try:
-            return os.path.commonpath(folders)
-        except ValueError:  # on several drives, or in several trees
-            return folders[0]
 
     def _used_namespace(self, file: str, package: str) -> str | None:
         """The namespace that Python files of the package name most operators of a C++ file in."""

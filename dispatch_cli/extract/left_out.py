@@ -25,8 +25,8 @@ _ANY_FOLDERS = None
 _NEVER = re.compile(r"(?!)")
 _SIGNS = re.compile(r"[*?\[\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-MAX_RULES = 1_000
-"""Rules of one file that are tried for one path: those with signs such as ``*``, and those that end with one name."""
+MAX_RULES = 2_000
+"""Rules of one file."""
 Matcher = Callable[[str], object]
 """A test of one part of a path."""
 MAX_IGNORE_BYTES = 1 << 20
@@ -51,18 +51,17 @@ class IgnoreRule(NamedTuple):
     """A pattern of an ignore file.
 
     parts: for each part of a path what it must match, None for ``**``. negated: what matches is not left out.
-    folders_only: it is about folders. name: the name of all that it is about, where the pattern ends with one.
+    folders_only: it is about folders.
     """
 
     parts: tuple[Matcher | None, ...]
     negated: bool
     folders_only: bool
-    name: str | None
 
     def matches(self, path: Sequence[str], is_folder: bool) -> bool:
         """True if it is about a path, which is given by its parts below the pattern's own folder."""
         last = self.parts[-1]
-        if (self.folders_only and not is_folder) or not (last is None or last(path[-1])):
+        if not path or (self.folders_only and not is_folder) or not (last is None or last(path[-1])):
             return False  # of most paths, that is all there is to do
         return _match(self.parts, path)
 
@@ -99,8 +98,7 @@ def parse_rule(line: str) -> IgnoreRule | None:
         return None
     parts = text.removeprefix("/").split("/") if "/" in text else ["**", text]
     matchers = tuple(_ANY_FOLDERS if part == "**" and len(parts) > 1 else _matcher(part) for part in parts)
-    name = None if _SIGNS.search(parts[-1]) else parts[-1]
-    return IgnoreRule(matchers, negated, folders_only, name)
+    return IgnoreRule(matchers, negated, folders_only)
 
 
 @lru_cache(maxsize=4096)
@@ -127,40 +125,22 @@ class IgnoreList:
 
     def __init__(self, lines: Iterable[str], folder: tuple[str, ...] = ()) -> None:
         self.folder = folder
-        self._named: dict[str, list[tuple[int, IgnoreRule]]] = {}
-        self._others: list[tuple[int, IgnoreRule]] = []
-        for number, line in enumerate(lines):
-            rule = parse_rule(line)
-            if rule is not None:
-                alike = self._others if rule.name is None else self._named.setdefault(rule.name, [])
-                alike.append((number, rule))
-                if len(alike) > MAX_RULES:
-                    self._named, self._others = {}, []
-                    break
+        rules = [rule for line in lines if (rule := parse_rule(line)) is not None]
+        self._rules = rules[::-1] if len(rules) <= MAX_RULES else []
 
     def __bool__(self) -> bool:
-        return bool(self._named or self._others)
+        return bool(self._rules)
 
     def decides(self, path: Sequence[str], is_folder: bool) -> bool | None:
         """True if a path is left out; None where no rule is about it. path: by its parts, its folder's included."""
         below = path[len(self.folder) :]
-        named = self._named.get(below[-1], ()) if below else ()
-        rules = _last_matching(named, below, is_folder), _last_matching(self._others, below, is_folder)
-        last = max((rule for rule in rules if rule is not None), key=lambda rule: rule[0], default=None)
-        return None if last is None else not last[1].negated
+        return next((not rule.negated for rule in self._rules if rule.matches(below, is_folder)), None)
 
     def covers(self, path: str, folder: str | None, is_folder: bool = False) -> bool:
         """True if a path, or a folder that it is in, is left out. folder: where the rules are from."""
         parts = paths.parts(path, folder)
         counts = range(1, len(parts) + 1)
         return any(self.decides(parts[:count], is_folder or count < len(parts)) for count in counts)
-
-
-def _last_matching(
-    rules: Sequence[tuple[int, IgnoreRule]], path: Sequence[str], is_folder: bool
-) -> tuple[int, IgnoreRule] | None:
-    """The last of the rules that is about a path, with its number."""
-    return next((rule for rule in reversed(rules) if rule[1].matches(path, is_folder)), None)
 
 
 def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: bool) -> bool:

@@ -162,6 +162,6 @@ def test_a_kernel_in_a_namespace_that_is_a_guess(project: Path) -> None:
     (project / "kernels.cpp").write_text(text)
     document = run(["."]).document
     assert document["undecided"][0]["unknown"] == {"name": "TORCH_EXTENSION_NAME::g"}
-    assert [operator for library in document["libraries"] for operator in library.get("impl", ())] == ["the_project::f"]
-    (project / "build.toml").write_text('[general]\nname = "the_project"\n')
+    assert [operator for library in document["libraries"] for operator in library.get("impl", ())] == ["extension::f"]
+    (project / "build.toml").write_text('[general]\nname = "extension"\n')
     assert "undecided" not in run(["."]).document

@@ -29,8 +29,6 @@ from dispatch_cli.model.sources.extracted import (
 )
 from dispatch_cli.model.span import Span
 
-MAX_TEXT = 200
-"""Characters of a statement that are shown."""
 _MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
@@ -55,10 +53,7 @@ class Findings:
         """Keep a statement that is not understood. bound: as in `NotUnderstood`."""
         first = tokens[0]
         text = spelled(list(tokens[:80]))
-        if len(text) > MAX_TEXT:
-            text = text[: MAX_TEXT - 1] + "…"
-        shown = " ".join(text.split())
-        self.not_understood[NotUnderstood(first.at, shown, why, joined(first.when, when), bound)] = None
+        self.not_understood[NotUnderstood(first.at, text, why, joined(first.when, when), bound)] = None
         self.account(tokens)
 
     def account(self, tokens: Iterable[CppToken]) -> None:

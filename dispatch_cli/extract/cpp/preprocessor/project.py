@@ -19,8 +19,6 @@ from dispatch_cli.model.span import Span
 
 MAX_WRAPPERS = 2000
 """Macros of a project that may stand for a registration block."""
-MAX_SEARCHED = 50
-"""Macros that are looked for one after the other."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+(\w+)({REST_OF_LINE})", re.M | re.S)
 _BLOCK = r"(?=[A-Z0-9_]*_LIBRARY(?:_|\b))[A-Z0-9_]+\s*\("
@@ -158,9 +156,7 @@ def _block_macros(texts: Iterable[str]) -> set[str]:
 
 def _has_any(text: str, macros: Set[str]) -> bool:
     """True if a text has the name of any of the macros."""
-    if len(macros) < MAX_SEARCHED:
-        return any(macro in text for macro in macros)
-    return any(word[0] in macros for word in _WORD.finditer(text))
+    return bool(macros) and any(word[0] in macros for word in _WORD.finditer(text))
 
 
 def _may_begin(text: str) -> bool:
