@@ -91,89 +91,65 @@ class NativeFunction:
         return any(alias is not None and "*" in alias.after for alias in arguments)
 
 
-class FunctionReader:
-    """Reads the entries of a file.
+def read_function(fields: Fields) -> NativeFunction | None:
+    """The function of an entry; None where torchgen would not take it."""
+    func = fields.text("func")
+    if func is None:
+        fields.refuse(fields.node, "an entry of native_functions.yaml is a mapping with func: and a schema")
+        return None
+    known = len(fields.problems)
+    for name in fields.unknown(_FIELDS):
+        fields.refuse_field(name, f"torchgen does not know the field {name}, and does not take the entry with it")
+    namespace, colons, _ = func.partition("(")[0].rpartition("::")
+    try:
+        schema = read_schema(namespace if colons else ATEN, func[len(namespace + colons) :])
+    except ValueError as error:
+        fields.refuse(fields.values["func"], f"torchgen does not take this schema: {error}")
+        return None
+    tags = fields.values.get("tags")
+    function = NativeFunction(
+        schema=schema,
+        at=fields.place("func"),
+        structured=fields.truth("structured"),
+        delegate=fields.text("structured_delegate"),
+        structured_at=fields.place("structured" if "structured" in fields.values else "structured_delegate"),
+        manual_kernel=fields.truth("manual_kernel_registration"),
+        manual_binding=fields.truth("manual_cpp_binding"),
+        tags=(tags.text,) if isinstance(tags, Scalar) else tuple(tag.text for tag in fields.names("tags")),
+        autogen=fields.text("autogen") or "",
+        autogen_at=fields.place("autogen"),
+    )
+    if len(fields.problems) > known:
+        return None
+    for key in keys.UFUNC if "ufunc_inner_loop" in fields.values else ():
+        kernel = f"ufunc_{schema.name.base}_{key}"
+        function.dispatch[key] = NativeKernel(kernel, fields.place("ufunc_inner_loop"))
+    _read_dispatch(function, fields)
+    is_of_group = function.structured or function.delegate is not None
+    if "dispatch" not in fields.values and not function.dispatch and not is_of_group:
+        function.dispatch[keys.IMPLICIT] = NativeKernel(schema.cpp_name, function.at)
+    is_implicit = function.dispatch and function.dispatch.keys() <= {keys.IMPLICIT, keys.IMPLICIT_NESTED}
+    function.abstract = function.delegate is not None or not is_implicit
+    return function
 
-    keys: all that ``dispatch`` of them names. problems: what is not understood. bare: names without schemas.
-    refused: names with schemas that torchgen does not take.
-    """
 
-    def __init__(self) -> None:
-        self.keys: set[str] = set()
-        self.bare: list[tuple[str, Span]] = []
-        self.refused: list[tuple[str, Span]] = []
-        self.problems: list[NotUnderstood] = []
-
-    def finish(self) -> None:
-        """Note, once for all entries, that those of another dialect name functions without their schemas."""
-        if self.bare:
-            more = f", and of {len(self.bare) - 1} more entries," if len(self.bare) > 1 else ""
-            why = f"func: of this entry{more} has no schema; torchgen does not take such a file"
-            self.problems.append(NotUnderstood(self.bare[0][1], self.bare[0][0], why))
-
-    def read(self, fields: Fields) -> NativeFunction | None:
-        """The function of an entry; None where torchgen would not take it."""
-        func = fields.text("func")
-        if func is None:
-            fields.refuse(fields.node, "an entry of native_functions.yaml is a mapping with func: and a schema")
-            return None
-        if "(" not in func:
-            self.bare.append((func, fields.span(fields.values["func"])))
-            return None
-        known = len(self.problems)
-        for name in fields.unknown(_FIELDS):
-            fields.refuse_field(name, f"torchgen does not know the field {name}, and does not take the entry with it")
-        namespace, colons, _ = func.partition("(")[0].rpartition("::")
-        try:
-            schema = read_schema(namespace if colons else ATEN, func[len(namespace + colons) :])
-        except ValueError as error:
-            fields.refuse(fields.values["func"], f"torchgen does not take this schema: {error}")
-            self.refused.append((func.partition("(")[0], fields.place("func")))
-            return None
-        tags = fields.values.get("tags")
-        function = NativeFunction(
-            schema=schema,
-            at=fields.place("func"),
-            structured=fields.truth("structured"),
-            delegate=fields.text("structured_delegate"),
-            structured_at=fields.place("structured" if "structured" in fields.values else "structured_delegate"),
-            manual_kernel=fields.truth("manual_kernel_registration"),
-            manual_binding=fields.truth("manual_cpp_binding"),
-            tags=(tags.text,) if isinstance(tags, Scalar) else tuple(tag.text for tag in fields.names("tags")),
-            autogen=fields.text("autogen") or "",
-            autogen_at=fields.place("autogen"),
-        )
-        if len(self.problems) > known:
-            return None
-        for key in keys.UFUNC if "ufunc_inner_loop" in fields.values else ():
-            kernel = f"ufunc_{schema.name.base}_{key}"
-            function.dispatch[key] = NativeKernel(kernel, fields.place("ufunc_inner_loop"))
-        self._dispatch(function, fields)
-        is_of_group = function.structured or function.delegate is not None
-        if "dispatch" not in fields.values and not function.dispatch and not is_of_group:
-            function.dispatch[keys.IMPLICIT] = NativeKernel(schema.cpp_name, function.at)
-        is_implicit = function.dispatch and function.dispatch.keys() <= {keys.IMPLICIT, keys.IMPLICIT_NESTED}
-        function.abstract = function.delegate is not None or not is_implicit
-        return function
-
-    def _dispatch(self, function: NativeFunction, fields: Fields) -> None:
-        value = fields.values.get("dispatch")
-        if value is not None and not isinstance(value, Mapping):
-            fields.refuse(value, "dispatch: is a mapping of dispatch keys to kernels")
-        for key, kernel in value.pairs if isinstance(value, Mapping) else ():
-            if not isinstance(kernel, Scalar):
-                fields.refuse(key, "the kernel of a dispatch key is the name of a C++ function")
-                continue
-            column = key.column
-            for part in key.text.split(","):
-                name = part.strip()
-                at = Span(fields.file, key.line, column + len(part) - len(part.lstrip()))
-                self.keys.add(name)
-                if name not in keys.KNOWN:
-                    why = f"torchgen generates no kernels for the dispatch key {name}"
-                    self.problems.append(NotUnderstood(at, f"{name}: {kernel.text}", why))
-                elif name in function.dispatch:
-                    self.problems.append(NotUnderstood(at, key.text, f"{name} is written twice in dispatch:"))
-                else:
-                    function.dispatch[name] = NativeKernel(kernel.text, at)
-                column += len(part) + 1
+def _read_dispatch(function: NativeFunction, fields: Fields) -> None:
+    value = fields.values.get("dispatch")
+    if value is not None and not isinstance(value, Mapping):
+        fields.refuse(value, "dispatch: is a mapping of dispatch keys to kernels")
+    for key, kernel in value.pairs if isinstance(value, Mapping) else ():
+        if not isinstance(kernel, Scalar):
+            fields.refuse(key, "the kernel of a dispatch key is the name of a C++ function")
+            continue
+        column = key.column
+        for part in key.text.split(","):
+            name = part.strip()
+            at = Span(fields.file, key.line, column + len(part) - len(part.lstrip()))
+            if name not in keys.KNOWN:
+                why = f"torchgen generates no kernels for the dispatch key {name}"
+                fields.problems.append(NotUnderstood(at, f"{name}: {kernel.text}", why))
+            elif name in function.dispatch:
+                fields.problems.append(NotUnderstood(at, key.text, f"{name} is written twice in dispatch:"))
+            else:
+                function.dispatch[name] = NativeKernel(kernel.text, at)
+            column += len(part) + 1

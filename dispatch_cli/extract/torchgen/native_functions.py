@@ -7,18 +7,17 @@ kernels of autograd, ``torchgen/gen_functionalization_type.py`` for those at Fun
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from dispatch_cli.declarations.tree import Node
+from dispatch_cli.declarations.tree import Mapping
 from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.derivatives import DEFAULT, Derivatives
 from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
-from dispatch_cli.extract.torchgen.native_function import FunctionReader, NativeFunction
+from dispatch_cli.extract.torchgen.native_function import NativeFunction, read_function
 from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind
-from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.span import Span
 
 # Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are
@@ -212,8 +211,7 @@ class NativeFunctions(NamedTuple):
 
     functions: those of the file, and those that torchgen adds to them. minor: as by `minor_version`.
     outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
-    kernels of that backend; what its generator makes of other operators is not known. problems: what is not understood.
-    unread: names, with their places, of operators whose schemas are not known.
+    kernels of that backend.
     """
 
     functions: list[NativeFunction]
@@ -221,32 +219,28 @@ class NativeFunctions(NamedTuple):
     views: list[ViewGroup]
     minor: int
     outside: bool
-    problems: list[NotUnderstood]
-    unread: list[tuple[str, Span]]
 
 
-def read_native_functions(entries: Iterable[Node], file: str) -> NativeFunctions:
+def read_native_functions(entries: Sequence[Fields]) -> NativeFunctions:
     """Read the entries of a file; the parts that cannot be read are left out and named as problems."""
-    reader = FunctionReader()
-    fields = [Fields(file, entry, reader.problems) for entry in entries]
-    functions = [function for entry in fields if (function := reader.read(entry)) is not None]
-    reader.finish()
+    functions = [function for entry in entries if (function := read_function(entry)) is not None]
     groups = group(functions)
     minor = minor_version({function.name for function in functions})
     functions += add_generated(groups, of_core=minor >= 6)
-    outside = _is_outside(file, reader.keys)
-    unread = [*reader.bare, *reader.refused]
-    return NativeFunctions(functions, groups, view_groups(functions), minor, outside, reader.problems, unread)
-
-
-def _is_outside(file: str, named: Set[str]) -> bool:
-    """True for a file of a backend that is built outside PyTorch, by the keys in it; without any, by its name."""
-    return all(map(keys.is_outside, named)) if named else not file.endswith("native_functions.yaml")
+    named = keys_in(entries)
+    outside = bool(named) and all(map(keys.is_outside, named))
+    return NativeFunctions(functions, groups, view_groups(functions), minor, outside)
 
 
 def definitions(read: NativeFunctions) -> list[NativeFunction]:
     """The functions that are defined by the code that torchgen makes of a file."""
     return [function for function in read.functions if function.namespace != ATEN] if read.outside else read.functions
+
+
+def keys_in(entries: Iterable[Fields]) -> frozenset[str]:
+    """The dispatch keys that the entries name."""
+    tables = [table for entry in entries if isinstance(table := entry.values.get("dispatch"), Mapping)]
+    return frozenset(name.strip() for table in tables for key, _ in table.pairs for name in key.text.split(","))
 
 
 def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[GeneratedKernel]:
@@ -258,9 +252,7 @@ def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[
     of_backends = chain.from_iterable(map(backend_kernels, read.groups))
     if read.outside:
         yield from (
-            backend
-            for backend in of_backends
-            if backend.function.namespace != ATEN or keys.codegen_backend(backend.key) is not None
+            it for it in of_backends if it.function.namespace != ATEN or keys.codegen_backend(it.key) is not None
         )
         return
     yield from of_backends

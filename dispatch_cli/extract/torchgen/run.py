@@ -17,14 +17,15 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
     operators_of_schemas,
 )
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
+from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import (
     GeneratedKernel,
     definitions,
     kernels,
+    keys_in,
     read_native_functions,
 )
-from dispatch_cli.extract.torchgen.schema import ATEN
 from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
@@ -46,6 +47,7 @@ _FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
 _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
+_OTHER_GENERATOR = "torchgen makes nothing of these entries; what a generator of the project makes is not known"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
 _DIALECT = Unknown("that of a dialect of native_functions.yaml")
 _BOUNDS = frozenset(("too-large", "too-deep"))
@@ -192,8 +194,15 @@ class TorchgenRun:
         return frozenset(backend for backend in by_name.values() if backend is not None)
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
-        read = read_native_functions(self._entries(name), name)
-        self._not_understood += sorted(read.problems)
+        problems: list[NotUnderstood] = []
+        entries = [Fields(name, entry, problems) for entry in self._entries(name)]
+        named = keys_in(entries)
+        if named.isdisjoint(keys.KNOWN) and (named or not name.endswith("native_functions.yaml")):
+            self._note(name, _OTHER_GENERATOR)
+            self._found += self._of_dialect(name, entries)
+            return
+        read = read_native_functions(entries)
+        self._not_understood += sorted(problems)
         if any(function.name == _OF_PYTORCH for function in read.functions):
             self._known = known_operators(read.functions, read.groups)
         derivatives = None
@@ -205,13 +214,12 @@ class TorchgenRun:
         when = self._sources.settings(name).when
         self._found += definition_items(definitions(read), read.minor >= 13, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
-        of_pytorch = [(it.name, it.at) for it in read.functions if read.outside and it.namespace == ATEN]
-        self._found += self._of_dialect(name, [*read.unread, *of_pytorch])
 
-    def _of_dialect(self, file: str, names: Sequence[tuple[str, Span]]) -> Iterator[Extracted]:
+    def _of_dialect(self, file: str, entries: Iterable[Fields]) -> Iterator[Extracted]:
         """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""
-        known = self._operators_of_pytorch() if names else None
-        new = [(name, at) for name, at in names if known is not None and name not in known.by_name]
+        known = self._operators_of_pytorch()
+        named = [(func.partition("(")[0], it.place("func")) for it in entries if (func := it.text("func")) is not None]
+        new = [(name, at) for name, at in named if known is not None and name not in known.by_name]
         if new:
             block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, new[0][1], self._sources.settings(file).when)
             yield block

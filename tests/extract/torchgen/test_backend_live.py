@@ -19,6 +19,7 @@ import pytest
 from dispatch_cli.declarations import tree
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.torchgen.backend_yaml import BackendYaml, KnownOperators, known_operators
+from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.native_functions import read_native_functions
 from dispatch_cli.extract.torchgen.run import extract_torchgen, read_yaml
 from dispatch_cli.model.sources.extracted import ExtractedKernel, SourceKind
@@ -63,10 +64,10 @@ def torchgen_parent() -> str:
     return in_pytorch.run([torch_python(), "-c", code]).stdout.strip()
 
 
-def entries(path: Path) -> tuple[tree.Node, ...]:
+def entries(path: Path) -> list[Fields]:
     root, _ = read_yaml(Sources({}), str(path), is_list=True)
     assert isinstance(root, tree.Sequence)
-    return root.items
+    return [Fields(str(path), node, []) for node in root.items]
 
 
 def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
@@ -81,7 +82,7 @@ def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]]:
 def test_random_files_against_torchgen(tmp_path: Path) -> None:
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(entries(native), str(native))
+    read = read_native_functions(entries(native))
     known = known_operators(read.functions, read.groups)
     maker = BackendFileMaker(Random(live_seed()), sorted(known.by_name))
     count = int(os.environ.get("DISPATCH_CLI_LIVE_BACKEND_FILES") or COUNT)
@@ -99,7 +100,7 @@ def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
     """Without ``native_functions.yaml`` among the sources, PyTorch's operators come from elsewhere."""
     parent = torchgen_parent()
     native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
-    read = read_native_functions(entries(native), str(native))
+    read = read_native_functions(entries(native))
     schemas = [str(function.schema.schema) for function in read.functions]
     path = tmp_path / "backend.yaml"
     path.write_text("backend: XLA\ncpp_namespace: my\nsupported:\n- abs\n- add.Tensor\nautograd:\n- max_pool2d\n")
