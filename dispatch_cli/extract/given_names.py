@@ -37,6 +37,8 @@ _KERNEL_BUILDER_NAME = re.compile(
     r"""^\[general\][^\n]*\n(?:(?!\[)[^\n]*\n)*?name[ \t]*=[ \t]*["']([^"'\n]+)["']""", re.M
 )
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
+_SUFFIX = re.compile(rf"\b{EXTENSION_NAME}\s*,\s*(_\w+)\s*\)")
+"""What a namespace has behind the name of the extension, as in ``CONCAT(TORCH_EXTENSION_NAME, _cache_ops)``."""
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 PYTORCH_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 MARK = b"privateuse1_backend"
@@ -110,10 +112,14 @@ class ExtensionNames:
     def _used_namespace(self, file: str, package: str) -> str | None:
         """The namespace that Python files of the package name most operators of a C++ file in."""
         namespaces: Counter[str] = Counter()
-        for operator in set(_REGISTERED.findall(self._text(file))):
+        text = self._text(file)
+        suffixes = tuple(dict.fromkeys(_SUFFIX.findall(text)))
+        for operator in set(_REGISTERED.findall(text)):
             named = self._uses.get((operator, package), ())
-            self._sources.work.spend(1 + len(named))
-            namespaces.update(named)
+            self._sources.work.spend(1 + len(named) * (1 + len(suffixes)))
+            for name in named:
+                suffix = next((suffix for suffix in suffixes if name.endswith(suffix)), "")
+                namespaces[name.removesuffix(suffix)] += 1
         return max(sorted(namespaces), key=namespaces.__getitem__, default=None)
 
     @cached_property
