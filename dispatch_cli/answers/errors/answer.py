@@ -33,10 +33,10 @@ from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (
-    "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "
-    "PyTorch, or show this text to its authors."
+    "If the code is not yours: use a newer release of it, or the one for the installed PyTorch; or show its authors "
+    "this text."
 )
-"""The advice to a user who cannot fix the error."""
+"""The advice to a user where no other is known."""
 HANDLED = (
     "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
     "the same cause."

@@ -408,7 +408,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE and not case.factory,
-        "compressed": case.makes and functionality == CSR,
+        "compressed": functionality == CSR and (case.makes or SPARSE in there),
         "made_sparse": case.makes and functionality in (SPARSE, CSR),
         "dense_there": DENSE in there,
         "quantized_there": QUANTIZED in there,

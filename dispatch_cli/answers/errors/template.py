@@ -170,6 +170,8 @@ HOLES = {
     r"|(?P<layout>(?i:sparse(?:_?cs[rc]|_?coo)?|nested|jagged|quantized|mkldnn))"
     r"(?=(?i:cpu|cuda)\b| tensor| layout| input))",
     "argument": r"(?P<argument>\w{1,100})",
+    # the reason at the end of a line
+    "reason": r"(?P<label>[^'\"\n]{1,200}?)(?=\.?[ \t]*(?:\n|$))",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
     "target_argument": r"(?P<argument>target|index|indices)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",

@@ -161,7 +161,7 @@ def function_without_annotations(advice):
     assert f(ONE).sum() == 8
 
 
-@tries("signature-mismatch", "change the function or the schema")
+@tries("signature-mismatch", "Change the function or the schema")
 def schema_of_another_kernel(advice):
     raw("FRAGMENT", "t").def_("f(Tensor x) -> Tensor" if advice else "f(Tensor x, Tensor y) -> Tensor")
     raw("IMPL", "t", "CPU").impl_t_t("f", "CPU", "x")
