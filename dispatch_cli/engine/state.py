@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.variants import Variants
     from dispatch_cli.model.calls.fake_tensor import FakeRules
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.declarations import Declarations, PythonKernel
+    from dispatch_cli.model.declarations import Declarations, PythonKernel, Undecided
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.model.span import Span
@@ -78,6 +78,11 @@ class State:
         """The names of the captured states that the history continues."""
         declared = self._declarations.bases if self._declarations is not None else ()
         return declared or (() if self.source is None else self.source.parts)
+
+    @property
+    def undecided(self) -> tuple[Undecided, ...]:
+        """The registrations in sources of which something is not known."""
+        return () if self._declarations is None else self._declarations.undecided
 
     @property
     def over_files(self) -> tuple[str, ...]:

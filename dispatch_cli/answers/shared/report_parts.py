@@ -49,11 +49,11 @@ def starts_from(
 
 def undecided_kernels(state: State, names: Iterable[OperatorName]) -> tuple[UndecidedKernel, ...]:
     """The kernels of operators that the sources register, and of which something is not known."""
-    if not state.declarations.undecided:
+    if not state.undecided:
         return ()
     from dispatch_cli.checks.files import MissingPart, UndecidedIndex
 
-    index = UndecidedIndex(state.declarations.undecided)
+    index = UndecidedIndex(state.undecided)
     kernels = ((str(name), index.may_be_there(name, MissingPart.KERNEL)) for name in names)
     return tuple(
         UndecidedKernel(name, kernel.at, kernel.unknown)
