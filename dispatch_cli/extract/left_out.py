@@ -87,7 +87,7 @@ def _match(parts: Sequence[Matcher | None], path: Sequence[str]) -> bool:
 
 def parse_rule(line: str) -> IgnoreRule | None:
     """The rule of a line of ``.gitignore``; None for one that says nothing."""
-    text = _without_blanks(line.removesuffix("\r"))
+    text = line.removesuffix("\r").rstrip(" ")
     if not text or text.startswith("#"):
         return None
     negated = text.startswith("!")
@@ -108,13 +108,6 @@ def _matcher(part: str) -> Matcher:
         return part.__eq__
     glob = _ESCAPED.sub(lambda match: f"[{match[1]}]" if match[1] in "*?[" else match[1], part).replace("[^", "[!")
     return _NEVER.match if part.endswith("\\") else re.compile(translate(glob)).match
-
-
-def _without_blanks(line: str) -> str:
-    """Without blanks at the end, except one behind a backslash."""
-    text = line.rstrip(" ")
-    slashes = len(text) - len(text.rstrip("\\"))
-    return text + " " if slashes % 2 and len(text) < len(line) else text
 
 
 class IgnoreList:

@@ -31,7 +31,7 @@ from dispatch_cli.model.sources.extracted import (
     Unknown,
 )
 from dispatch_cli.model.sources.source_settings import SourceSettings
-from dispatch_cli.model.span import Span, cut_line
+from dispatch_cli.model.span import Span
 
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
@@ -54,7 +54,7 @@ def _collect(
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
     backend_names, written = _with_backends(extractions, items, walked, sources)
     lines = _lines_of({**walked.digests, **sources.opened})
-    problems = [_shown(problem, lines) for extraction in extractions for problem in extraction.problems]
+    problems = [problem for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     unread = [*_audited(walked, sources, extractions), *_unread(walked, broken)]
@@ -212,15 +212,6 @@ def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walk
     files = {kind: [name for name in names if name not in absent] for kind, names in walked.files.items()}
     left_out = (*walked.left_out, *(LeftOut(name, WhyLeftOut.NOT_BUILT) for name in sorted(absent)))
     return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
-
-
-def _shown(problem: Problem, lines: Callable[[str], Sequence[str]]) -> Problem:
-    """A problem of a file with the line that it is about."""
-    span = problem.span
-    if span is None or problem.line_text is not None:
-        return problem
-    text = next(iter(lines(span.file)[span.line - 1 : span.line]), None)
-    return problem._replace(line_text=None if text is None else cut_line(text, span.column))
 
 
 def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:

@@ -43,7 +43,6 @@ class _CppRun:
             tuple(registrations),
             tuple(statements),
             frozenset(kept.accounted | self._project.accounted),
-            tuple(self._project.was_read),
         )
 
     def _unit(self, main: str) -> bool:

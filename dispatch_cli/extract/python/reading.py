@@ -92,7 +92,6 @@ def _read(files: list[str], sources: Sources) -> Extraction:
         tuple(things),
         tuple(statements),
         frozenset(run.accounted),
-        tuple(index.read),
         missing_names(decidable, frozenset(text for condition in settings for text in atoms(condition))),
         functions=tuple(sorted(functions, key=lambda function: function.at)),
     )

@@ -164,7 +164,6 @@ class TorchgenRun:
         self._base_operators = base_operators
         self._found: list[Extracted] = []
         self._not_understood: list[NotUnderstood] = []
-        self._read: list[str] = []
         self._known: KnownOperators | None = None
 
     def extract(self) -> Extraction:
@@ -182,7 +181,6 @@ class TorchgenRun:
         return Extraction(
             tuple(self._found),
             tuple(self._not_understood),
-            read=tuple(self._read),
             problems=tuple(self._problems),
         )
 
@@ -245,7 +243,6 @@ class TorchgenRun:
 
     def _open(self, name: str, is_list: bool) -> Node | None:
         root, problems = read_yaml(self._sources, name, is_list)
-        self._read.append(name)
         for problem in problems:
             if problem.code in _BOUNDS and problem.span is not None and name not in self._sources.named:
                 self._not_understood.append(NotUnderstood(problem.span, "", problem.message, bound=True))

@@ -171,8 +171,7 @@ class Extraction(NamedTuple):
     accounted: the places (file, line) of source text that registers something, as a reader finds it by looking for
         ``.impl(`` or ``TORCH_LIBRARY``, and that is understood, known to be harmless, or in *not_understood*; also
         those in the bodies of macros that were expanded.
-    read: the files that were read, headers included. missing: what ``--set`` would decide more by, with
-        the number of registrations that depend on each.
+    missing: what ``--set`` would decide more by, with the number of registrations that depend on each.
     problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     functions: those that register something of it when they are called.
     """
@@ -180,7 +179,6 @@ class Extraction(NamedTuple):
     items: tuple[Extracted, ...] = ()
     not_understood: tuple[NotUnderstood, ...] = ()
     accounted: frozenset[tuple[str, int]] = frozenset()
-    read: tuple[str, ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
     problems: tuple[Problem, ...] = ()
     functions: tuple[RegisteringFunction, ...] = ()
