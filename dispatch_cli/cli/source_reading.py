@@ -346,10 +346,9 @@ def _each(option: str, texts: Sequence[str], read: Callable[[str], Any]) -> Iter
             raise click.BadParameter(f"{text!r}: {error}.", param_hint=f"'{option}'") from None
 
 
-def file_line(file: str, before: int, count: int) -> str:
-    """Progress line for a file that is read. before: number of files read before it; count: 0 if not known."""
-    of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
-    return f"reading {of_all}: {file[-_WIDTH:]}"
+def file_line(file: str) -> str:
+    """Progress line for a file that is read."""
+    return f"reading {file[-_WIDTH:]}"
 
 
 class AssumedBase(NamedTuple):

@@ -100,11 +100,6 @@ def suffix_of(name: str) -> str:
     return os.path.splitext(name)[1].lower()  # noqa: PTH122 (of each file of a tree)
 
 
-def may_be_source(name: str) -> bool:
-    """True if a file in a directory is looked at; it is by its name."""
-    return is_code(name) or is_data(name)
-
-
 def is_template(name: str) -> bool:
     """True if sources are made of a file, as its name says; such files are not read."""
     return suffix_of(name) in _TEMPLATES

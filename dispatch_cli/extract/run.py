@@ -36,8 +36,6 @@ from dispatch_cli.model.span import Span
 _IN_TEMPLATE = "this file is a template, which is filled in when the project is built"
 _UNACCOUNTED = "it looks like a registration, and no registration was read there"
 _OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
-Progress = Callable[[str, int, int], None]
-"""Called with the file, the number of files read before, and the number of all files."""
 _LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 
@@ -171,22 +169,22 @@ def run(
     settings: Sequence[SourceSettings] = (),
     *,
     allow_outside: bool = False,
-    progress: Progress | None = None,
+    progress: Callable[[str], None] | None = None,
     pytorch: Callable[[], Iterable[str]] | None = None,
 ) -> SourceRun:
     """Read sources.
 
-    paths: files and directories. settings: how they are read, the weaker ones first. allow_outside:
-    as for declarations. pytorch: gives the schemas of PyTorch's operators, with namespaces.
+    paths: files and directories. settings: how they are read, the weaker ones first. allow_outside: as for
+    declarations. progress: is told each file that is read. pytorch: gives the schemas of PyTorch's operators, with
+    namespaces.
     Errors: InputError for what was named and cannot be used.
     """
     derivatives = next((item.derivatives for item in reversed(settings) if item.derivatives is not None), None)
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
     backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
-    reporter = _Reporter(progress)
     read_settings = settings_of_files(settings)
-    walked = _built(walk(named, exclusions(settings), allow_outside, reporter.read, with_tests), read_settings)
+    walked = _built(walk(named, exclusions(settings), allow_outside, with_tests), read_settings)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
@@ -195,9 +193,8 @@ def run(
         settings=read_settings,
         named=walked.named,
         digests=walked.digests,
-        progress=reporter.read,
+        progress=progress,
     )
-    reporter.start(sum(map(len, sources.files.values())))
     result, problems = _collect(walked, sources, backends, pytorch)
     if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
         raise InputError(tuple(of_named))
@@ -245,20 +242,3 @@ def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:
         return _LINE_BREAK.split(data.decode("utf-8-sig", "replace")) if is_same else []
 
     return lines
-
-
-class _Reporter:
-    """Reports the progress of the run."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._seen: set[str] = set()
-        self._total = 0
-
-    def start(self, total: int) -> None:
-        self._seen, self._total = set(), total
-
-    def read(self, name: str) -> None:
-        if self._progress is not None and name not in self._seen:
-            self._progress(name, len(self._seen), self._total)
-            self._seen.add(name)

@@ -132,20 +132,16 @@ class Sources:
         return data.decode("utf-8-sig", "replace")
 
     def find(self, target: str, including: str, quoted: bool) -> str | None:
-        """The file that ``#include`` means; None where it is not among the files of the run."""
+        """The file that ``#include`` means; None where it is not among the files of the run.
+
+        Builds find headers in directories that are not known: so it is the nearest whose path ends with the target.
+        """
         candidates = [paths.join(paths.folder_of(including), target)] if quoted else []
         candidates += [paths.join(directory, target) for directory in self.include]
         for candidate in map(paths.normal, candidates):
             if candidate in self.headers or (self._in_include(candidate) and paths.is_file(candidate)):
                 return candidate
-        return self._nearest(os.path.normpath(target), including)
-
-    def _nearest(self, target: str, including: str) -> str | None:
-        """The header of the run whose path ends with a target, as builds find it in directories that are not known.
-
-        Of several, the one with most directories in common with the file that includes it.
-        """
-        return nearest(self._endings.get(target, ()), including)
+        return nearest(self._endings.get(os.path.normpath(target), ()), including)
 
     @cached_property
     def _endings(self) -> Mapping[str, Sequence[str]]:

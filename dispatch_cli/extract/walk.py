@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.declarations import source
@@ -41,15 +41,14 @@ def walk(
     paths: Sequence[str],
     exclude: Sequence[Exclusion] = (),
     allow_outside: bool = False,
-    progress: Callable[[str], None] | None = None,
     with_tests: bool = False,
 ) -> Walked:
     """Look through files and directories.
 
-    allow_outside: as for declarations. progress: is told each file. with_tests: folders of tests, benchmarks and
-    examples are read wherever they are. Errors: InputError for what was named and cannot be used.
+    allow_outside: as for declarations. with_tests: folders of tests, benchmarks and examples are read wherever they
+    are. Errors: InputError for what was named and cannot be used.
     """
-    walker = _Walker(exclude, progress, with_tests)
+    walker = _Walker(exclude, with_tests)
     problems = []
     for path in paths:
         try:
@@ -91,11 +90,9 @@ class _Walker:
     def __init__(
         self,
         exclude: Sequence[Exclusion],
-        progress: Callable[[str], None] | None,
         with_tests: bool,
     ) -> None:
         self._exclude = exclude
-        self._progress = progress
         self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
         self._headers: set[str] = set()
@@ -218,7 +215,7 @@ class _Walker:
             if not self._is_left_out(path, parts, lists, False):
                 self._templates.append(path)
             return
-        if is_regular and not kinds.may_be_source(entry.name):
+        if is_regular and not (kinds.is_code(entry.name) or kinds.is_data(entry.name)):
             return
         if self._is_left_out(path, parts, lists, False):
             return
@@ -271,8 +268,6 @@ class _Walker:
         if not path.isprintable():  # no declaration could name it
             self._leave_out(path, WhyLeftOut.NAME)
             return
-        if self._progress is not None:
-            self._progress(path)
         if kind is SourceKind.CPP and kinds.is_filled_in(text):
             self._templates.append(path)
             return

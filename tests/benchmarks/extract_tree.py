@@ -33,7 +33,7 @@ for name in open(sys.argv[1], encoding="utf-8").read().splitlines():
 
 def main(folder: str, runs: int) -> None:
     """Measure, and print a line for each."""
-    sources = walk([folder], [], True, None)
+    sources = walk([folder], [], True)
     names = sorted({*sources.headers, *sources.files.get(SourceKind.CPP, ())})
     size = sum(Path(name).stat().st_size for name in names)
     print(f"{len(names):,} C++ files with {size / 1e6:.1f} MB; median of {runs}")

@@ -218,9 +218,9 @@ def test_names_of_files_are_printed_as_text(monkeypatch: pytest.MonkeyPatch) -> 
     stream = _Terminal()
     with output.progress_on(stream, file_line) as tell:
         assert tell is not None
-        tell("src/a.cpp", 0, 0)
-        tell("src/\x1b[2Ja.cpp", 1, 3)
-    assert stream.getvalue() == ("\r\x1b[Kreading 1 files: src/a.cpp\r\x1b[Kreading 2 of 3: src/\\x1b[2Ja.cpp\r\x1b[K")
+        tell("src/a.cpp")
+        tell("src/\x1b[2Ja.cpp")
+    assert stream.getvalue() == ("\r\x1b[Kreading src/a.cpp\r\x1b[Kreading src/\\x1b[2Ja.cpp\r\x1b[K")
 
 
 # Encodings.

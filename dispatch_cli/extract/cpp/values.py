@@ -21,12 +21,7 @@ from dispatch_cli.model.sources.extracted import Unknown
 
 _SAME = {
     "Autocast": "AutocastCUDA",
-    "CPUTensorId": "CPU",
-    "CUDATensorId": "CUDA",
     "DefaultBackend": "CompositeExplicitAutograd",
-    "PrivateUse1_PreAutograd": "AutogradPrivateUse1",
-    "PrivateUse2_PreAutograd": "AutogradPrivateUse2",
-    "PrivateUse3_PreAutograd": "AutogradPrivateUse3",
 }
 """Other names of keys in ``enum class DispatchKey`` (c10/core/DispatchKey.h)."""
 _DEVICES = (
@@ -45,7 +40,7 @@ MAX_STEPS = 20
 """Maximum number of names that stand for one another."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
-    | {"selective_name", "move", "c_str"}
+    | {"selective_name", "move"}
 )
 _KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
 MAX_WRAPPINGS = 20
@@ -111,8 +106,6 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     call = whole_call(tokens)
     if call.name in _TRANSPARENT and call.arguments:
         return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
-    if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
-        return text_of(tokens[:-4], lookup, steps + 1)
     return None
 
 
