@@ -128,9 +128,8 @@ class Recording:
     signatures: each call without its time, as it is written; `explained.observed` reads it. other_slots: those of
     operators, by their number. nodes: the innermost call that made each node of autograd, by its thread and the number
     of the node in it. kernels: those that were seen to run, by call: the first one, and those that each redispatches
-    to.
-    state: what `dispatch_cli.capture.probe` writes; None where the program ended before. end: what the recorder writes
-    at the end: the calls that were not recorded (dropped), and how long the program ran (seconds).
+    to. state: what `dispatch_cli.capture.probe` writes; None where the program ended before. end: what the recorder
+    writes at the end: the calls that were not recorded (dropped), and how long the program ran (seconds).
     """
 
     file: str

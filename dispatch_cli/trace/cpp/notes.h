@@ -197,8 +197,8 @@ struct Tensors {
       if (object != nullptr) add_class(subclass, object);
     }
     const bool requires_gradient = tensor.defined() && tensor.requires_grad();
-    const auto kind = text + device + subclass + (requires_gradient ? "!" : "");
-    if (kinds != nullptr && !kinds->insert(kind).second) return;
+    const auto kind = [&] { return text + device + subclass + (requires_gradient ? "!" : ""); };
+    if (kinds != nullptr && !kinds->insert(kind()).second) return;
     add_tensor(text, requires_gradient, device.empty() ? "null" : device, subclass.empty() ? "null" : subclass);
   }
 };

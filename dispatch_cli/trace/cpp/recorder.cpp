@@ -144,8 +144,11 @@ class Output {
 
 // Kernels.
 
-// What tells a kernel from all others.
-using KernelWords = std::array<const void*, 4>;
+// What tells a kernel from all others; compared for every slot in every call.
+struct KernelWords {
+  const void *functor, *boxed, *unboxed, *symbolic;
+  auto operator<=>(const KernelWords&) const = default;
+};
 
 inline KernelWords words_of(const KernelFunction& kernel) {
   const auto& boxed = kernel.boxed_kernel_func_;
