@@ -74,7 +74,7 @@ def _open(revision: str, path: str, shown: str) -> RevisionTree:
         hint = f"this looks like an operator: explain, resolve and history take it first, others as --op {shown}"
         raise RevisionError("file-not-found", f"there is no file {shown!r}", hint)
     message = f"there is no file {shown!r}, and no revision {revision[:MAX_SHOWN]!r} in this repository"
-    hint = "in CI, a branch is called origin/NAME, and older commits may be missing (fetch-depth: 0)"
+    hint = "`git branch --all` lists the branches; in CI, older commits may be missing (fetch-depth: 0)"
     if not revision or not revision.isprintable() or not path.isprintable():
         raise RevisionError("unknown-revision", message, "name the revision, as in HEAD:decl.yaml")
     code, prefix, error_text = attempt("rev-parse", "--show-prefix")

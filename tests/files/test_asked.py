@@ -115,7 +115,7 @@ def test_what_is_no_revision_is_no_option_either(revision: str, repo: Path) -> N
             "mian:decl.yaml",
             "unknown-revision",
             "no revision 'mian'",
-            "in CI, a branch is called origin/NAME",
+            "`git branch --all` lists the branches",
         ),
         (":decl.yaml", "unknown-revision", "no revision ''", "HEAD:decl.yaml"),
         ("aten::add.Tensor", "file-not-found", "no file 'aten::add.Tensor'", "--op aten::add.Tensor"),
