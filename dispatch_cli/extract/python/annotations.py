@@ -98,7 +98,7 @@ EMPTY = Dotted("inspect.Parameter.empty")
 """Stands for an annotation or a default that is not there."""
 _KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any", "torch.Generator"))
 _COMPARED = _KNOWN | {
-    *("builtins.NoneType", "builtins.complex", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.layout"),
+    *("builtins.complex", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.layout"),
     *("torch.memory_format", "torch.nn.Parameter", "typing.Union", "types.UnionType", "typing.Optional", EMPTY.name),
 }
 

@@ -94,8 +94,6 @@ _DEVICE_KEYS = {
 
 MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
-MAX_SCHEMA_SIZE = 1500
-"""Expressions and statements of a function with a text that has ``->``, which may make a schema."""
 _NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _PLAIN = frozenset(("ctx", "names", "op", "ops"))
 """Fields of nodes that have nodes, but no expressions or statements."""
@@ -236,14 +234,9 @@ def may_register(function: Value) -> bool:
 
 
 class FunctionFacts(NamedTuple):
-    """Facts of the text of a function.
-
-    size: statements and expressions. limit: the size up to which it is followed for what it returns. called: last
-    names of what it calls.
-    """
+    """Facts of the text of a function. size: statements and expressions. called: last names of what it calls."""
 
     size: int
-    limit: int
     called: frozenset[str]
 
 
@@ -254,15 +247,13 @@ _Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor | ast.Mo
 def function_facts(code: _Body) -> FunctionFacts:
     """Facts from the text of a function or loop."""
     called: set[str] = set()
-    size, limit = 0, MAX_SIZE
+    size = 0
     for statement in code.body:
         for node in every_node(statement):
             size += 1
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value:
-                limit = MAX_SCHEMA_SIZE
             if isinstance(node, ast.Call):
                 called.add(called_name(node))
-    return FunctionFacts(size, limit, frozenset(called))
+    return FunctionFacts(size, frozenset(called))
 
 
 @lru_cache(maxsize=50_000)

@@ -382,7 +382,7 @@ class Evaluator:
         raise NoResult
 
     def _of_dotted(self, full: str, scope: Scope) -> Value:
-        if len(full) > MAX_NAME or full.startswith("builtins.NoneType."):
+        if len(full) > MAX_NAME:
             raise NoResult
         full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
         if ".DispatchKey." in full and full.endswith(".name"):
@@ -697,7 +697,7 @@ class Evaluator:
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """True if a function may register something, or is small enough to be followed for what it returns."""
         facts = names.function_facts(code)
-        return self._registers(code) or (facts.size <= facts.limit and len(self.run.now.active) <= 8)
+        return self._registers(code) or (facts.size <= names.MAX_SIZE and len(self.run.now.active) <= 8)
 
     def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return names.may_register_in(code, self.run.helpers)
@@ -808,8 +808,6 @@ class Evaluator:
                 return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
             case "callable", [value]:
                 return self.run.each(value, names.is_callable, call.node)
-            case "type", [None]:
-                return Dotted("builtins.NoneType")
             case "exec", [str() as text] if "torch.library" in text:
                 return self.run.not_known(call, "a text that `exec` runs is not read")
             case "map", [function, row] if (items := self.run.items(row)) is not None:

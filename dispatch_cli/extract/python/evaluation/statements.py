@@ -253,15 +253,6 @@ class Statements:
 
     def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> Flow:
         iterated = self._evaluator.value(node.iter, scope)
-        if not isinstance(iterated, Alternatives):
-            return self._loop(node, iterated, scope)
-        for option in iterated.options:
-            with self._run.under(option.when) as possible:
-                if possible:
-                    self._loop(node, option.value, scope)
-        return Flow()
-
-    def _loop(self, node: ast.For | ast.AsyncFor, iterated: Value, scope: Scope) -> Flow:
         items = self._run.items(iterated)
         is_long = isinstance(iterated, range) and len(iterated) > MAX_NUMBERS
         if items is None or (is_long and not may_register_in(node, self._run.helpers)):
