@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import WhyLeftOut
+from dispatch_cli.extract.left_out import MAX_RULES, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.files import asked, git, paths, revision
 from dispatch_cli.model.problem import InputError
@@ -99,7 +99,7 @@ def test_what_too_many_patterns_ignore_is_read() -> None:
     Path(".gitignore").write_text("a.py\n" + "".join(f"*x{number}*y\n" for number in range(40_000)))
     Path("a.py").write_text(HEAD + OPERATOR)
     assert run(["."]).definitions == 1
-    Path(".gitignore").write_text("a.py\n" + "".join(f"name{number}\n" for number in range(40_000)))
+    Path(".gitignore").write_text("a.py\n" + "".join(f"name{number}\n" for number in range(MAX_RULES - 1)))
     assert run(["."]).definitions == 0
     Path(".gitignore").write_text("a.py\n" * (1 << 18))
     assert run(["."]).definitions == 1
