@@ -89,11 +89,6 @@ def is_string(token: str) -> bool:
     return len(token) > 1 and token[0] in "\"'"
 
 
-def _is_number(token: str) -> bool:
-    """True if *token* is a number; a sign is a token of its own."""
-    return token.isascii() and (token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()))
-
-
 class Cursor:
     """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`."""
 
@@ -183,7 +178,7 @@ class Cursor:
         return self.advance()
 
     def number(self, what: str = "a number") -> str:
-        if not _is_number(self.token):
+        if re.match(r"\.?[0-9]", self.token) is None:  # a sign is a token of its own
             self.fail_to_find(what)
         return self.advance()
 

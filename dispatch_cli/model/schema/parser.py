@@ -255,7 +255,9 @@ class _Parser:
         if base_type is None:
             meant = _OTHER_WORDS.get(word)
             hint = f"did you mean {meant}?" if meant else suggestion(word, _TYPE_WORDS)
-            self.cursor.fail(f"'{shortened(word)}' is not a type", start, hint)
+            module, _, name = word.rpartition(".")  # PyTorch can have a class as an opaque type, by its full name
+            is_class = bool(module) and name[0].isupper() and name not in BASE_TYPES
+            self.cursor.fail(f"'{shortened(word)}' is not a type", start, hint, is_ours=is_class)
         return base_type
 
     def _alias(self) -> AliasInfo | None:
