@@ -336,7 +336,7 @@ class PythonRun:
             return self.now.uncertain
         assumed = self.now.assumed
         if assumed is not None and not is_decided(thing):
-            return f"`{assumed.name}` registers it when it is called, and no call of it was found"
+            return f"`{assumed.name}` registers it when it is called, and no call of it is reached"
         if not self._has_rival(thing) or assumed is None:
             return None
         return f"`{assumed.name}` registers it when it is called, and the file registers it elsewhere, too"
