@@ -293,10 +293,16 @@ class Statements:
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
         """Take the registrations in a loop as done an unknown number of times."""
         before, self._run.now.uncertain = self._run.now.uncertain, self._run.now.uncertain or why
+        self._run.spend(len(scope.names))
+        held = {name: len(value) for name, value in scope.names.items() if isinstance(value, dict | list)}
         try:
             self.block(body, scope)
         finally:
             self._run.now.uncertain = before
+        for name, size in held.items():
+            now = scope.names.get(name)
+            if isinstance(now, dict | list) and len(now) != size:
+                scope.names[name] = Opaque(None, name)
         return Flow()
 
     # branches
