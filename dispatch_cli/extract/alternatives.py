@@ -54,8 +54,6 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
-    if not shared:
-        return list(extractions)
     rivalry = _Rivalry(sources, shared)
     if not (rivalry.rivals or rivalry.dropped):
         return list(extractions)

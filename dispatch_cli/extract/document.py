@@ -57,7 +57,9 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> D
     not_understood = [statement for extraction in extractions for statement in extraction.not_understood]
     entries = {
         "libraries": [*_libraries(decided)],
-        "operators": [*operator_entries([item for item in decided if isinstance(item, _OF_OPERATORS)])],
+        "operators": [
+            *operator_entries([item for item in decided if isinstance(item, CustomOperator | OperatorFunction)])
+        ],
         "functions": [
             called_function_entry(function) for extraction in extractions for function in extraction.functions
         ],
@@ -66,9 +68,6 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> D
     }
     head = {"dispatch": int(VERSION), "extracted": True, **({} if backend is None else {"privateuse1": backend})}
     return {**head, **{name: entry for name, entry in entries.items() if entry}}
-
-
-_OF_OPERATORS = (CustomOperator, OperatorFunction)
 
 
 def _libraries(items: Iterable[Extracted]) -> Iterator[Data]:

@@ -20,8 +20,6 @@ from dispatch_cli.model.sources.extracted import SourceKind
 
 MAX_PATTERN = 4096
 """Characters of one pattern; a longer one matches nothing."""
-_ANY_FOLDERS = None
-"""The part ``**`` of a pattern."""
 _NEVER = re.compile(r"(?!)")
 _SIGNS = re.compile(r"[*?\[\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -97,7 +95,7 @@ def parse_rule(line: str) -> IgnoreRule | None:
     if not text or len(text) > MAX_PATTERN:
         return None
     parts = text.removeprefix("/").split("/") if "/" in text else ["**", text]
-    matchers = tuple(_ANY_FOLDERS if part == "**" and len(parts) > 1 else _matcher(part) for part in parts)
+    matchers = tuple(None if part == "**" and len(parts) > 1 else _matcher(part) for part in parts)
     return IgnoreRule(matchers, negated, folders_only)
 
 
@@ -138,11 +136,8 @@ class IgnoreList:
 
 def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: bool) -> bool:
     """True if a path is left out by rules, the stronger the later; the folders above it are not looked at."""
-    for rules in reversed(lists):
-        decided = rules.decides(path, is_folder)
-        if decided is not None:
-            return decided
-    return False
+    decisions = (rules.decides(path, is_folder) for rules in reversed(lists))
+    return next((decided for decided in decisions if decided is not None), False)
 
 
 class WhyLeftOut(Enum):
@@ -208,7 +203,7 @@ class Ignored:
         self._top = above[-1]
         lists: list[IgnoreList] = []
         for folder in reversed(above[1:]):
-            lists += self._rules(folder)
+            lists += self.rules(folder)
         parts = self.parts(here)
         if any(is_left_out(lists, parts[:count], True) for count in range(1, len(parts) + 1)):
             lists = []  # it was named all the same
@@ -219,11 +214,8 @@ class Ignored:
         full_path = paths.absolute(path)
         return () if full_path == self._top else paths.parts(full_path, self._top)
 
-    def within(self, folder: str, lists: tuple[IgnoreList, ...]) -> tuple[IgnoreList, ...]:
-        """The rules that hold in a folder. lists: those that hold above it."""
-        return (*lists, *self._rules(folder))
-
-    def _rules(self, folder: str) -> list[IgnoreList]:
+    def rules(self, folder: str) -> list[IgnoreList]:
+        """The rules of a folder's own file."""
         text = _text(paths.join(folder, ".gitignore"))
         rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
         return [rules] if rules else []

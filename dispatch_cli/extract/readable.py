@@ -111,7 +111,7 @@ def _readable(extraction: Extraction) -> Extraction:
         if (why := next(_faults(item), None)) is None:
             items.append(item)
         else:
-            missed.append(NotUnderstood(item.at, _shown(item), why, item.when, why == _TOO_LONG))
+            missed.append(NotUnderstood(item.at, "", why, item.when, why == _TOO_LONG))
     functions = tuple(
         function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
         for function in extraction.functions
@@ -160,13 +160,6 @@ def _faults(value: object) -> Iterator[str]:
         for name, part in zip(getattr(value, "_fields", value), value, strict=True):
             if name != "why_unknown" and not (falls and name == "kernel"):
                 yield from _faults(part)
-
-
-def _shown(item: Extracted) -> str:
-    """Short text of a registration."""
-    names = ("name", "operator", "schema", "namespace", "kernel", "function")
-    texts = [text for name in names if isinstance(text := getattr(item, name, None), str) and text.strip()]
-    return one_line(" ".join(texts[:2]))
 
 
 def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:

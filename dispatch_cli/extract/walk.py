@@ -38,10 +38,7 @@ MAX_ENTRIES = 1_000_000
 
 
 def walk(
-    paths: Sequence[str],
-    exclude: Sequence[Exclusion] = (),
-    allow_outside: bool = False,
-    with_tests: bool = False,
+    paths: Sequence[str], exclude: Sequence[Exclusion] = (), allow_outside: bool = False, with_tests: bool = False
 ) -> Walked:
     """Look through files and directories.
 
@@ -87,11 +84,7 @@ class _Folder(NamedTuple):
 
 
 class _Walker:
-    def __init__(
-        self,
-        exclude: Sequence[Exclusion],
-        with_tests: bool,
-    ) -> None:
+    def __init__(self, exclude: Sequence[Exclusion], with_tests: bool) -> None:
         self._exclude = exclude
         self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
@@ -176,7 +169,7 @@ class _Walker:
         if folder.depth and not folder.with_tests and is_of_tests(name):
             self._leave_out(folder.path, WhyLeftOut.TESTS, True)
             return
-        lists = ignored.within(folder.path, folder.lists) if ".gitignore" in names else folder.lists
+        lists = (*folder.lists, *(ignored.rules(folder.path) if ".gitignore" in names else ()))
         for entry in entries:
             self._entries += 1
             if self._entries > MAX_ENTRIES:

@@ -56,7 +56,7 @@ def ours(folder: Path) -> set[str]:
     results: set[str] = set()
 
     def look(here: Path, parts: tuple[str, ...], lists: tuple[IgnoreList, ...]) -> None:
-        lists = ignored.within(str(here), lists)
+        lists = (*lists, *ignored.rules(str(here)))
         for path in here.iterdir():
             if path.name == ".git":
                 continue

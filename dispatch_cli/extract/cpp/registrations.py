@@ -13,7 +13,6 @@ from dispatch_cli.extract.cpp.values import (
     KernelArgument,
     kernel_of,
     key_from,
-    key_of,
     schema_of,
     tags_of,
     text_of,
@@ -132,7 +131,7 @@ class Registrar:
                 self._findings.refuse(tokens, why, when)
             elif not kernels:
                 kernels.append(kernel_of(argument, self._lookup))
-            elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
+            else:
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
         if schema is not None and "(" not in schema and alias is None:
@@ -186,7 +185,7 @@ class Registrar:
         name = text_of(arguments[0], self._lookup)
         operator = Unknown(spelled(tuple(arguments[0]))) if name is None else self._qualified(name.strip())
         rest = arguments[1:]
-        if len(rest) > 1 and (key_of(rest[0]) is not None or "RegisterOrVerify" not in spelled(tuple(rest[1]))):
+        if len(rest) > 1:
             kernel = kernel_of(rest[1], self._lookup)._replace(key=key_from(rest[0]))
         else:
             kernel = kernel_of(rest[0], self._lookup)

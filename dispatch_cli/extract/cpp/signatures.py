@@ -41,7 +41,6 @@ _OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
 _IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
 _NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
 _MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
-_RESULT_BEHIND = re.compile(r"\s*(?:noexcept\b\s*)?->([^{;]{1,200})")
 _PARENTHESIS = re.compile(r"[()]")
 
 
@@ -104,8 +103,6 @@ class Signatures:
             end = _closing(text, behind_bracket)
             if not result or result[0].text in _NOT_TYPES or result[-1].text == "," or end is None:
                 continue
-            if behind := _RESULT_BEHIND.match(text, end):
-                result = list(lex(file, *behind.span(1)))
             yield _joined(list(lex(file, behind_bracket, end - 1)), _results(_without_macros(result)))
 
 

@@ -232,11 +232,6 @@ def read_native_functions(entries: Sequence[Fields]) -> NativeFunctions:
     return NativeFunctions(functions, groups, view_groups(functions), minor, outside)
 
 
-def definitions(read: NativeFunctions) -> list[NativeFunction]:
-    """The functions that are defined by the code that torchgen makes of a file."""
-    return [function for function in read.functions if function.namespace != ATEN] if read.outside else read.functions
-
-
 def keys_in(entries: Iterable[Fields]) -> frozenset[str]:
     """The dispatch keys that the entries name."""
     tables = [table for entry in entries if isinstance(table := entry.values.get("dispatch"), Mapping)]

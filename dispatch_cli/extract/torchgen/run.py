@@ -21,11 +21,11 @@ from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
 from dispatch_cli.extract.torchgen.native_functions import (
     GeneratedKernel,
-    definitions,
     kernels,
     keys_in,
     read_native_functions,
 )
+from dispatch_cli.extract.torchgen.schema import ATEN
 from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
 from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
@@ -40,7 +40,6 @@ from dispatch_cli.model.sources.extracted import (
     Unknown,
 )
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.text.suggest import suggestion
 
 _FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
 """Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""
@@ -70,11 +69,10 @@ def read_yaml(sources: Sources, name: str, is_list: bool) -> tuple[Node | None, 
     root = yaml_reader.parse(problems)
     if isinstance(root, tree.Sequence if is_list else tree.Mapping) or problems.problems:
         return root, problems.problems
-    expected = "a list" if is_list else "a mapping"
-    if root is None:
-        return None, (Problem("empty", f"the file is empty; {expected} is expected", Span(name, 1, 1)),)
-    message = f"{expected} is expected here, not {kind_of(root)}"
-    return None, (Problem("wrong-type", message, Span(name, root.line, root.column)),)
+    at = Span(name, 1, 1) if root is None else Span(name, root.line, root.column)
+    actual = "an empty file" if root is None else kind_of(root)
+    message = f"{'a list' if is_list else 'a mapping'} is expected here, not {actual}"
+    return None, (Problem("wrong-type", message, at),)
 
 
 def definition_items(
@@ -187,7 +185,7 @@ class TorchgenRun:
     def _named(self, backends: Collection[str]) -> frozenset[str]:
         by_name = {name: keys.named_backend(name) for name in backends}
         for name in (name for name, backend in by_name.items() if backend is None):
-            hint = suggestion(name.upper(), keys.CODEGEN_BACKENDS) or f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
+            hint = f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
             self._problems.append(Problem("unknown-backend", f"torchgen has no code for a backend {name}", hint=hint))
         return frozenset(backend for backend in by_name.values() if backend is not None)
 
@@ -210,7 +208,8 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, _NO_DERIVATIVES)
         when = self._sources.settings(name).when
-        self._found += definition_items(definitions(read), read.minor >= 13, when)
+        defined = [function for function in read.functions if not read.outside or function.namespace != ATEN]
+        self._found += definition_items(defined, read.minor >= 13, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
 
     def _of_dialect(self, file: str, entries: Iterable[Fields]) -> Iterator[Extracted]:

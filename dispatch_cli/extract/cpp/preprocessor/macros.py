@@ -144,7 +144,6 @@ C10_EXPAND_MSVC_WORKAROUND(...) __VA_ARGS__
 C10_STRINGIZE_IMPL(x) #x
 C10_STRINGIZE(x) C10_STRINGIZE_IMPL(x)
 C10_CONCATENATE_IMPL(s1, s2) s1##s2
-C10_UID __COUNTER__
 C10_CONCATENATE(s1, s2) C10_CONCATENATE_IMPL(s1, s2)
 KERNEL1(device, op, policy) m.impl("aten::" #op, &at::autocast::WrapFunction<policy, device, at::op>::type::call);
 KERNEL2(device, op, overload, policy) \
