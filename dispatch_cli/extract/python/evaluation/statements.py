@@ -11,7 +11,6 @@ from typing import Any
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.values import (
-    MAX_PARTS,
     PARTS,
     Alternatives,
     Call,
@@ -278,16 +277,10 @@ class Statements:
         return self.block(node.orelse, scope)
 
     def _while(self, node: ast.While, scope: Scope) -> Flow:
-        for _ in range(MAX_PARTS):
-            test = self._evaluator.truth(node.test, scope)
-            if test is False:
-                self._run.dead(node.body)
-                return Flow()
-            if test is not True:
-                break
-            flow = self.block(node.body, scope)
-            if flow.leaves_loop:
-                return flow if flow.leaves == "return" else Flow()
+        """Go through a loop once: what it binds is not known, nor how often it goes on."""
+        stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+        for name in dict.fromkeys(part.id for part in stored):
+            self.assign(ast.Name(name, ast.Store()), Opaque(node.test, name), scope)
         return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
