@@ -23,7 +23,6 @@ _QUOTES = " \t\r\"'`"
 _KERNEL = re.compile(r"\w*(?:_(?:forward|backward|fwd|bwd|cuda|cpu|kernel|impl)|\dd)(?:_\w+)?")
 """Functions of extensions, by what their names end with."""
 _MODULE = re.compile(r"^torch\.(?:nn\.functional\.|Tensor\.)?")
-_MODULE = re.compile(r"^torch\.(?:nn\.functional\.|Tensor\.)?")
 _COMMON = frozenset(("all", "any", "copy", "data", "index", "item", "range", "select", "set", "size", "split", "view"))
 """Operators with names that are words of any text."""
 _ALONE = re.compile(r"(?:(?:^|\n|Error: |\b(?i:op|operator|operation|function|method|kernel) )['\"`]?|['\"`])$")
