@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
-Answers = Mapping[str, Any]
-"""A PyTorch's state and answers, as `dispatch_cli.capture.answers_probe` writes them, checked."""
+
+class Answers(TypedDict):
+    """A PyTorch's state and answers, as `dispatch_cli.capture.answers_probe` writes them, checked.
+
+    torch: its version. universe: the data of a universe file. operators: as `dispatch_cli.capture.looking.parse_dump`
+    gives them. skipped: the names of others, with the line of their dumps that is not understood.
+    texts: the two dumps of each operator, ``_dispatch_dump`` and ``_dispatch_dump_table``. broken: of the operators
+    whose invariants do not hold, PyTorch's complaint.
+    resolve_rows: the different rows of answers of ``resolve_key``: for each slot, Undefined first, a key, or what the
+    probe writes for an error. resolved: the row of each operator. higher_order_answers: that of each higher-order
+    operator, and the runtime keys at which a call of it can arrive.
+    """
+
+    torch: str
+    universe: Mapping[str, Any]
+    operators: Sequence[Mapping[str, Any]]
+    higher_order_operators: Sequence[Mapping[str, Any]]
+    skipped: Sequence[Mapping[str, str]]
+    texts: Mapping[str, Sequence[str]]
+    broken: Mapping[str, str]
+    resolve_rows: Sequence[Sequence[str]]
+    resolved: Mapping[str, int]
+    higher_order_answers: Mapping[str, tuple[int, Sequence[str]]]
 
 
 class Compared(Enum):

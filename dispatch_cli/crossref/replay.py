@@ -41,8 +41,8 @@ def replay(answers: Answers) -> Subject:
     Errors: UniverseError.
     """
     dispatcher = Dispatcher(universes.from_data(answers["universe"]))
-    skipped, reason = answers["skipped"], "the line cannot be parsed"
-    refusals = [_refused(item["name"], "", item["line"], reason) for item in skipped]
+    reason = "the line cannot be parsed"
+    refusals = [_refused(skipped["name"], "", skipped["line"], reason) for skipped in answers["skipped"]]
     for operator in answers["operators"]:
         refusals += _register(dispatcher, operator)
     python_keys = {operator["name"]: tuple(operator["python"]) for operator in answers["operators"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -268,7 +268,7 @@ def _ask(live: Asked, ops: tuple[str, ...]) -> Answers:
 
     globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
     say_asking()
-    return run_probe(live.python, live.modules, ANSWERS, globs, seconds=live.timeout)
+    return cast("Answers", run_probe(live.python, live.modules, ANSWERS, globs, seconds=live.timeout))
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:
