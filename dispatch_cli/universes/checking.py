@@ -36,10 +36,12 @@ def faults_of(universe: Universe, lists: Sequence[str], maps: Sequence[str]) -> 
 
     lists: the fields that are lists of keys. maps: those that map to such lists.
     """
-    basic = [*_size(universe)] or [*_spelling(universe), *_repetition(universe, lists, maps)]
-    if basic:
-        return basic
-    return [*([*_parts(universe)] or _keys_of_fields(universe)), *_needed(universe)]
+    if faults := [*_size(universe)]:
+        return faults
+    if faults := [*_spelling(universe), *_repetition(universe, lists, maps)]:
+        return faults
+    faults = [*_parts(universe)] or [*_keys_of_fields(universe)]
+    return [*faults, *_needed(universe)]
 
 
 def _size(universe: Universe) -> Iterator[str]:
@@ -159,4 +161,6 @@ def _needed(universe: Universe) -> Iterator[str]:
         yield "field 'backends' must name a backend"
     elif universe.per_backend.get(DENSE, universe.backends) != universe.backends:
         yield f"field 'backends' must be field 'per_backend.{DENSE}'"
-    yield from (f"field 'aliases.{alias}' must name keys" for alias, covered in universe.aliases.items() if not covered)
+    for alias, covered in universe.aliases.items():
+        if not covered:
+            yield f"field 'aliases.{alias}' must name the keys that the alias covers"
