@@ -69,10 +69,10 @@ class Reading:
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first, and whether another call of the function may register something else; active: the functions
-    that are. assumed: the function that is looked at although nothing that
-    is read calls it. uncertain: why it is not known what is registered. trying: ``try`` statements that are being read;
-    refusals_allowed: those of them that catch the error by which PyTorch refuses a registration. depth: of statements
-    and expressions. value_left: units of work of a function that is followed only for its value; values_left: of all.
+    that are. assumed: the function that is looked at although nothing that is read calls it. uncertain: why it is not
+    known what is registered. trying: ``try`` statements that are being read; refusals_allowed: those of them that catch
+    the error by which PyTorch refuses a registration. depth: of statements and expressions. value_left: units of work
+    of a function that is followed only for its value; values_left: of all.
     """
 
     when: list[Condition] = field(default_factory=list)

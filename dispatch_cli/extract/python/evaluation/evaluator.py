@@ -649,10 +649,10 @@ class Evaluator:
         key = () if results is None else (*call.given, *sorted(call.keywords.items()))
         if results and key in results and all(condition in self.run.now.when for condition in results[key][0]):
             return results[key][1]
-        decides = isinstance(function.binds, InstanceValue) or not (
-            function.scope.parent is None or function.scope.is_class
-        )
-        self.run.now.calls.append((call.file, call.node, bool(call.given or call.keywords or decides)))
+        is_inner = function.scope.parent is not None and not function.scope.is_class
+        of_object = isinstance(function.binds, InstanceValue)
+        decides = bool(call.given or call.keywords) or is_inner or of_object
+        self.run.now.calls.append((call.file, call.node, decides))
         try:
             result = self.run_function(function, call)
         finally:
@@ -808,7 +808,7 @@ class Evaluator:
                 return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
             case "callable", [value]:
                 return self.run.each(value, names.is_callable, call.node)
-            case "exec", [str() as text] if "torch.library" in text:
+            case "exec", [str() as text] if any(sign in text for sign in ("torch.library", ".define(", ".impl(")):
                 return self.run.not_known(call, "a text that `exec` runs is not read")
             case "map", [function, row] if (items := self.run.items(row)) is not None:
                 return Items(self.apply(function, call.of(item)) for item in items)
