@@ -266,28 +266,38 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     nodes = [node for statement in code.body for node in ast.walk(statement)]
     if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
         return frozenset()
-    inner = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
-    bodies = [part for node in inner for part in (node.body if isinstance(node.body, list) else [node.body])]
-    known = {use for node in nodes if isinstance(node, ast.Call) for use in _uses_of_library(node)}
-    known |= {node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY}
-    known -= {node for body in bodies for node in ast.walk(body)}
-    calls = {node.targets[0]: node.value for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1}
-    kept = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in known)
-    return frozenset(call for name, call in calls.items() if isinstance(name, ast.Name) and kept[name.id] == 1)
+    passing = {use for node in nodes for use in _passing_uses(node)}
+    for node in nodes:  # an inner function may outlive this one, with what its body names
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for part in node.body if isinstance(node.body, list) else [node.body]:
+                passing.difference_update(ast.walk(part))
+    lasting = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
+    dropped = set[ast.AST]()
+    for node in nodes:
+        match node:
+            case ast.Assign([ast.Name(name)], value) if lasting[name] == 1:  # this assignment is the one
+                dropped.add(value)
+    return frozenset(dropped)
 
 
 _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
+"""Statements and expressions of a function whose variables may outlive its call."""
 _FACTS_OF_LIBRARY = ("ns", "kind", "dispatch_key")
+"""Attributes of a library that do not hold it."""
 
 
-def _uses_of_library(call: ast.Call) -> Iterator[ast.AST]:
-    """The libraries on which a call registers something; it keeps none of them."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("define", "impl", "fallback", "_register_fake"):
-        yield call.func.value
-    module, _, name = source_text(call.func).rpartition(".")
+def _passing_uses(node: ast.AST) -> Iterator[ast.AST]:
+    """Libraries that a call registers something on, or that an attribute is of: neither keeps them."""
+    if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY:
+        yield node.value
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("define", "impl", "fallback", "_register_fake"):
+        yield node.func.value
+    module, _, name = source_text(node.func).rpartition(".")
     if module == "torch.library" and name in FUNCTIONS:
-        yield from (keyword.value for keyword in call.keywords if keyword.arg == "lib")
-        yield from call.args[:1]
+        yield from (keyword.value for keyword in node.keywords if keyword.arg == "lib")
+        yield from node.args[:1]
 
 
 def may_register_in(code: _Body, helpers: frozenset[str]) -> bool:
