@@ -7,7 +7,7 @@ import builtins
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -167,11 +167,6 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield part.rest
         elif isinstance(part, ast.alias):
             yield part.asname or part.name
-
-
-def always_raises(body: Sequence[ast.stmt]) -> bool:
-    """True if statements end with an exception, and nothing in them leaves earlier."""
-    return bool(body) and isinstance(body[-1], ast.Raise) and not any(hasattr(part, "body") for part in body)
 
 
 def called_name(node: ast.Call) -> str:

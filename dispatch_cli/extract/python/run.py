@@ -70,9 +70,9 @@ class Reading:
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first, and whether another call of the function may register something else; active: the functions
     that are. assumed: the function that is looked at although nothing that is read calls it. uncertain: why it is not
-    known what is registered. trying: ``try`` statements that are being read; refusals_allowed: those of them that catch
-    the error by which PyTorch refuses a registration. depth: of statements and expressions. value_left: units of work
-    of a function that is followed only for its value; values_left: of all.
+    known what is registered. refusals_allowed: ``try`` statements that are being read and that catch the error by which
+    PyTorch refuses a registration. depth: of statements and expressions. value_left: units of work of a function that
+    is followed only for its value; values_left: of all.
     """
 
     when: list[Condition] = field(default_factory=list)
@@ -80,7 +80,6 @@ class Reading:
     active: list[int] = field(default_factory=list)
     assumed: FunctionValue | None = None
     uncertain: str | None = None
-    trying: int = 0
     refusals_allowed: int = 0
     depth: int = 0
     value_left: int | None = None

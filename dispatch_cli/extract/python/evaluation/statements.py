@@ -29,7 +29,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.names import FIND_SCHEMA, always_raises, bound_names, called_name, may_register_in
+from dispatch_cli.extract.python.names import FIND_SCHEMA, bound_names, called_name, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -300,13 +300,8 @@ class Statements:
 
     # branches
 
-    def _branches(
-        self, branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]], scope: Scope, tried: bool = False
-    ) -> Flow:
-        """Go through statements that exclude each other, each under its conditions, and join the names.
-
-        tried: an exception in the first ones is caught.
-        """
+    def _branches(self, branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]], scope: Scope) -> Flow:
+        """Go through statements that exclude each other, each under its conditions, and join the names."""
         before = dict(scope.names)
         self._run.spend(len(before) * len(branches))
         results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
@@ -316,10 +311,7 @@ class Statements:
                 if not possible:
                     self._run.dead(body)
                     continue
-                self._run.now.trying += tried
                 flow = self.block(body, scope)
-                self._run.now.trying -= tried
-                tried = False
             results.append(((*when, *flow.after), scope.names, flow))
         going = [(when, names) for when, names, flow in results if not flow.ends]
         scope.names = _joined_names(before, going)
@@ -338,11 +330,6 @@ class Statements:
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
             self._run.dead(other)
             return self.block(taken, scope)
-        if not self._run.now.trying:
-            for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
-                if always_raises(refused):  # the other one is what happens wherever the module was imported
-                    self._run.dead(refused)
-                    return self.block(other, scope)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope)
 
     def _try(self, node: ast.Try, scope: Scope) -> Flow:
@@ -361,15 +348,13 @@ class Statements:
             flow = self.block(main.body, scope)
         elif main is not None and failing:
             failed = _any_of([(negated(atom),) for atom in failing])
-            flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope, tried=True)
+            flow = self._branches([(tuple(failing), body), (tuple(failed), main.body)], scope)
         else:
             main = None
             allowed = any(_catches(handler, _LOOKUP_ERRORS) for handler in node.handlers)
-            self._run.now.trying += 1
             self._run.now.refusals_allowed += allowed
             flow = self.block(body, scope)
             self._run.now.refusals_allowed -= allowed
-            self._run.now.trying -= 1
         after, returned = scope.names, len(scope.returns)
         for handler in node.handlers:
             scope.names = dict(before)
