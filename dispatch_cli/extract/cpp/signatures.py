@@ -13,8 +13,8 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import SourceFile
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, angle_end, lex, split
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 
-MAX_DEPTH = 20
-"""Maximum depth of types inside one another."""
+MAX_ALIASES = 20
+"""Maximum number of types that stand for one another, or are inside one another."""
 MAX_PLACES = 200
 """Places of a name that are looked at."""
 MAX_BEFORE = 4000
@@ -49,6 +49,7 @@ class Signatures:
 
     def __init__(self, unit: TranslationUnit) -> None:
         self._unit = unit
+        self._aliases: dict[str, Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
@@ -103,66 +104,78 @@ class Signatures:
             end = _closing(text, behind_bracket)
             if not result or result[0].text in _NOT_TYPES or result[-1].text == "," or end is None:
                 continue
-            yield _joined(list(lex(file, behind_bracket, end - 1)), _results(_without_macros(result)))
+            yield self._joined(list(lex(file, behind_bracket, end - 1)), self._results(_without_macros(result)))
 
-
-def _joined(parameters: Sequence[CppToken], results: str | None) -> str | None:
-    types = [_parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]
-    if results is None or None in types:
-        return None
-    return f"({', '.join(f'{kind} _{number}' for number, kind in enumerate(types))}) -> {results}"
-
-
-def _parameter(tokens: Sequence[CppToken]) -> str | None:
-    """The type of a parameter, which may have a name and a default."""
-    names = [token.text for token in tokens]
-    tokens = tokens[: names.index("=")] if "=" in names else tokens
-    return _type(tokens) or (_type(tokens[:-1]) if tokens and tokens[-1].kind == "name" else None)
-
-
-def _results(tokens: Sequence[CppToken]) -> str | None:
-    """Results of a function, as in a schema."""
-    kept = _plain(tokens)
-    if [token.text for token in kept] == ["void"]:
-        return "()"
-    if len(kept) > 1 and kept[0].text == "tuple":
-        types = [_type(part) for part in _template_arguments(kept)]
-        if None in types or not types:
+    def _joined(self, parameters: Sequence[CppToken], results: str | None) -> str | None:
+        types = [self._parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]
+        if results is None or None in types:
             return None
-        return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
-    kind = _type(kept)
-    if kind is None:
-        return None
-    return f"({kind} _0)" if kind.startswith("(") else f"{kind} _0"
+        return f"({', '.join(f'{kind} _{number}' for number, kind in enumerate(types))}) -> {results}"
 
+    def _parameter(self, tokens: Sequence[CppToken]) -> str | None:
+        """The type of a parameter, which may have a name and a default."""
+        names = [token.text for token in tokens]
+        tokens = tokens[: names.index("=")] if "=" in names else tokens
+        return self._type(tokens) or (self._type(tokens[:-1]) if tokens and tokens[-1].kind == "name" else None)
 
-def _type(tokens: Sequence[CppToken], depth: int = 0) -> str | None:
-    """The type of schemas that a C++ type stands for; None where that is not known."""
-    kept = _plain(tokens)
-    if not kept or kept[0].kind != "name" or depth > MAX_DEPTH:
-        return None
-    name = kept[0].text
-    if len(kept) == 1:
-        return _PLAIN.get(name)
-    types = [_type(argument, depth + 1) for argument in _template_arguments(kept)]
-    inner = types[0] if types else None
-    if inner is None:
-        return None
-    if name == "tuple":
-        return None if None in types else f"({', '.join(filter(None, types))})"
-    if name in _LISTS or (name == "array" and len(types) == 2):
-        return f"{inner}[]"
-    if name in _OPTIONAL:
-        return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
-    return f"Dict({inner}, {types[1]})" if name == "Dict" and len(types) == 2 and types[1] else None
+    def _results(self, tokens: Sequence[CppToken]) -> str | None:
+        """Results of a function, as in a schema."""
+        kept = self._plain(tokens)
+        if [token.text for token in kept] == ["void"]:
+            return "()"
+        if len(kept) > 1 and kept[0].text == "tuple":
+            types = [self._type(part) for part in _template_arguments(kept)]
+            if None in types or not types:
+                return None
+            return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
+        kind = self._type(kept)
+        if kind is None:
+            return None
+        return f"({kind} _0)" if kind.startswith("(") else f"{kind} _0"
 
+    # ---- types
 
-def _plain(tokens: Sequence[CppToken]) -> Sequence[CppToken]:
-    """A type without qualifiers and namespaces."""
-    tokens = [token for token in tokens if token.text not in _IGNORED]
-    while len(tokens) > 2 and tokens[0].kind == "name" and tokens[1].text == "::":
-        tokens = tokens[2:]
-    return tokens
+    def _type(self, tokens: Sequence[CppToken], depth: int = 0) -> str | None:
+        """The type of schemas that a C++ type stands for; None where that is not known."""
+        kept = self._plain(tokens)
+        if not kept or kept[0].kind != "name" or depth > MAX_ALIASES:
+            return None
+        name = kept[0].text
+        if len(kept) == 1:
+            return _PLAIN.get(name)
+        types = [self._type(argument, depth + 1) for argument in _template_arguments(kept)]
+        inner = types[0] if types else None
+        if inner is None:
+            return None
+        if name == "tuple":
+            return None if None in types else f"({', '.join(filter(None, types))})"
+        if name in _LISTS or (name == "array" and len(types) == 2):
+            return f"{inner}[]"
+        if name in _OPTIONAL:
+            return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
+        return f"Dict({inner}, {types[1]})" if name == "Dict" and len(types) == 2 and types[1] else None
+
+    def _plain(self, tokens: Sequence[CppToken]) -> Sequence[CppToken]:
+        """A type without qualifiers and namespaces, and without the names that stand for others."""
+        for _ in range(MAX_ALIASES):
+            tokens = [token for token in tokens if token.text not in _IGNORED]
+            while len(tokens) > 2 and tokens[0].kind == "name" and tokens[1].text == "::":
+                tokens = tokens[2:]
+            other = self._alias(tokens[0].text) if len(tokens) == 1 and tokens[0].text not in _PLAIN else None
+            if not other:
+                return tokens
+            tokens = other
+        return []
+
+    def _alias(self, name: str) -> Sequence[CppToken] | None:
+        """The type that ``using NAME = TYPE;`` or ``typedef TYPE NAME;`` gives a name."""
+        if name not in self._aliases:
+            self._aliases[name] = None
+            for file in self._files():
+                if name in file.text and name in file.aliases:
+                    self._aliases[name] = list(lex(file, *file.aliases[name]))
+                    break
+        return self._aliases[name]
 
 
 def _template_arguments(tokens: Sequence[CppToken]) -> list[list[CppToken]]:

@@ -25,6 +25,7 @@ _SKIPPED = re.compile(
 )
 """Comments and literals; one that does not end takes the rest of its line."""
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
+_ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
@@ -59,6 +60,14 @@ class SourceText:
         """The place of a character."""
         line = self.line(offset)
         return Span(self.name, line, offset - self._starts[line - 1] + 1)
+
+    @cached_property
+    def aliases(self) -> Mapping[str, tuple[int, int]]:
+        """The types that ``using NAME = TYPE;`` and ``typedef TYPE NAME;`` give names."""
+        aliases: dict[str, tuple[int, int]] = {}
+        for match in _ALIAS.finditer(self.blanked):
+            aliases.setdefault(match[1] or match[4], match.span(2 if match[1] else 3))
+        return aliases
 
     @cached_property
     def calls(self) -> Mapping[str, Sequence[tuple[int, int]]]:
