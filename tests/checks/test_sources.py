@@ -462,6 +462,7 @@ register(kept.append)
         ('torch.library.impl(lib, "f", "CPU")(lambda x: x.clone())', True),
         ('torch.library.register_fake("local::f", lambda x: x.clone(), lib=lib)', True),
         ("keep(lib)", False),
+        ("serve()", False),
         ("return lib", False),
         ("return torch.ops.local.f", False),
         ("torch.library._keep_alive.append(lib)", False),

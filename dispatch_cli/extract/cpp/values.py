@@ -21,7 +21,12 @@ from dispatch_cli.model.sources.extracted import Unknown
 
 _SAME = {
     "Autocast": "AutocastCUDA",
+    "CPUTensorId": "CPU",
+    "CUDATensorId": "CUDA",
     "DefaultBackend": "CompositeExplicitAutograd",
+    "PrivateUse1_PreAutograd": "AutogradPrivateUse1",
+    "PrivateUse2_PreAutograd": "AutogradPrivateUse2",
+    "PrivateUse3_PreAutograd": "AutogradPrivateUse3",
 }
 """Other names of keys in ``enum class DispatchKey`` (c10/core/DispatchKey.h)."""
 _DEVICES = (

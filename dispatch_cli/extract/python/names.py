@@ -16,7 +16,9 @@ from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     Dotted,
     FunctionValue,
+    InstanceValue,
     Items,
+    LibraryValue,
     NoResult,
     Opaque,
     OperatorHandle,
@@ -195,16 +197,26 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
     **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
     **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
+    "torch.library.Library": LibraryValue,
+    "types.FunctionType": FunctionValue,
 }
+_OF_KNOWN_KIND = type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue
 
 
 def is_instance(value: Value, kinds: Value) -> bool:
-    """``isinstance`` of a plain value, and of Python's own types. Errors: `NoResult`."""
-    names = [kind.name if isinstance(kind, Dotted) else "" for kind in (kinds if isinstance(kinds, tuple) else [kinds])]
-    is_plain = isinstance(value, type(None) | str | int | float | list | tuple | dict) and not isinstance(value, Items)
-    if not is_plain or any(name not in _KINDS for name in names):
-        raise NoResult
-    return any(isinstance(value, _KINDS[name]) for name in names)
+    """``isinstance`` of a value that is known. Errors: `NoResult`."""
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    replaced = isinstance(value, FunctionValue) and value.may_be_replaced
+    if isinstance(value, InstanceValue):
+        if value.of in kinds:
+            return True
+    elif isinstance(value, _OF_KNOWN_KIND) and not replaced and not isinstance(value, Items):
+        known = [_KINDS.get(kind.name) if isinstance(kind, Dotted) else None for kind in kinds]
+        if any(kind is not None and isinstance(value, kind) for kind in known):
+            return True
+        if all(kind is not None or isinstance(of, ClassValue) for kind, of in zip(known, kinds, strict=True)):
+            return False
+    raise NoResult
 
 
 def is_callable(value: Value) -> bool:
@@ -256,16 +268,20 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     """The calls in a function that make libraries which end with it: one local variable has them, and nothing else.
 
     PyTorch removes what a ``torch.library.Library`` has registered when nothing refers to it any more. A function that
-    calls operators may want that.
+    calls anything else may want that: the operators are there while it runs.
     """
     nodes = [node for statement in code.body for node in ast.walk(statement)]
     if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
         return frozenset()
     passing = {use for node in nodes for use in _passing_uses(node)}
-    for node in nodes:  # an inner function may outlive this one, with what its body names
+    later = set[ast.AST]()  # an inner function may outlive this one, with what its body names
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for part in node.body if isinstance(node.body, list) else [node.body]:
-                passing.difference_update(ast.walk(part))
+                later.update(ast.walk(part))
+    passing -= later
+    if not all(_only_registers(node) for node in nodes if isinstance(node, ast.Call) and node not in later):
+        return frozenset()
     lasting = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
     dropped = set[ast.AST]()
     for node in nodes:
@@ -279,6 +295,16 @@ _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
 """Statements and expressions of a function whose variables may outlive its call."""
 _FACTS_OF_LIBRARY = ("ns", "kind", "dispatch_key")
 """Attributes of a library that do not hold it."""
+
+
+_HARMLESS = ("Library", "print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
+"""Names of functions and methods that call no operator."""
+
+
+def _only_registers(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Call):
+        return _only_registers(call.func)
+    return any(_passing_uses(call)) or source_text(call.func).rpartition(".")[2] in _HARMLESS
 
 
 def _passing_uses(node: ast.AST) -> Iterator[ast.AST]:
