@@ -200,7 +200,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "torch.library.Library": LibraryValue,
     "types.FunctionType": FunctionValue,
 }
-_OF_KNOWN_KIND = type(None) | str | int | float | list | tuple | dict | LibraryValue | FunctionValue
+_OF_KNOWN_KIND = (type(None), str, int, float, list, tuple, dict, LibraryValue, FunctionValue)
 
 
 def is_instance(value: Value, kinds: Value) -> bool:
