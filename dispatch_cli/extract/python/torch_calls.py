@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,7 @@ from dispatch_cli.model.sources.extracted import (
     Unknown,
 )
 
+_PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
 _PARAMETERS = {
     FunctionRole.FAKE: "op func",
     FunctionRole.VMAP: "op func",
@@ -411,12 +413,18 @@ class TorchCalls:
         return function
 
     def _register_effect(self, call: Call) -> Value:
-        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None."""
+        """``has_side_effect(op)``, ``op.register_effect(effect)``: its calls are kept, unless the effect is None.
+
+        The parameter of a helper stands for all operators that the file passes to functions.
+        """
         arguments = call.arguments("op effect")
         operator = names.operator_of(arguments.get("op"), call.node)
-        may_be = isinstance(operator, str) or isinstance(arguments.get("op"), Opaque)  # others are Python's functions
-        if may_be and arguments.get("effect", True) is not None:
-            self._add(FunctionRole.EFFECT, operator, Dotted("effect"), call)
+        operators = [operator] if isinstance(operator, str) else []
+        if not operators and isinstance(arguments.get("op"), Opaque):
+            passed = _PASSED_OPERATOR.findall(self._run.index.text(call.file))
+            operators = [f"{namespace}::{name}" for namespace, name in dict.fromkeys(passed)]
+        for name in operators if arguments.get("effect", True) is not None else ():
+            self._add(FunctionRole.EFFECT, name, Dotted("effect"), call)
         return arguments.get("op")
 
     def _py_impl(self, owner: OperatorHandle | Dotted, call: Call) -> Value:
