@@ -97,7 +97,7 @@ def _finding(file: str, rival: str, places: Places, others: Places) -> Iterator[
         return
     more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
     yield CHECK.finding(
-        f"{file} and {rival} both register {shared[0]}{more}; they are taken for alternatives, of which a build has one",
+        f"{file} and {rival} both register {shared[0]}{more}; they are taken for alternatives: a build has one",
         span=places[shared[0]],
         related=[("the other file registers it here", others[shared[0]])],
         details=(("files", f"{file}, {rival}"),),
