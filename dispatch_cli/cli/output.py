@@ -200,7 +200,7 @@ def say(text: str, color: bool | None = None) -> None:
 
 
 def say_note(text: str, kind: str = "note") -> None:
-    """A note on standard error; kind: or a warning."""
+    """Text on standard error, in lines that fit. kind: its first word, such as ``warning``."""
     from dispatch_cli.render.document import Paragraph
 
     warn([Paragraph(f"{kind}: {text}", hang=2)], "auto")

@@ -133,7 +133,7 @@ class Happened:
                 last, end = last._replace(does=does, why=Why.OBSERVED, passes=None), End(EndKind.KERNEL)
         elif ended is CallEnd.UNFINISHED:
             end = End(EndKind.NOT_KNOWN)
-        elif end.error is None or ran or not is_whole:
+        elif end.error is None or ran or not is_whole:  # it did not raise as predicted
             end = End(EndKind.ERROR, end.handler if is_whole else None, raised_by_kernel())
             raised_here = ran[-1].raised if ran else is_whole and inside == NONE
             if raised_here and last.does in (Does.ENDS, Does.REDISPATCHES, Does.CALLS_ANEW):
@@ -148,16 +148,17 @@ class Happened:
         if agreed < len(seen) and ran:
             return seen[agreed]
         returned = ended is CallEnd.RETURNED
+        raises = end is not None and end.error is not None
         if not returned and not ran:
-            return len(hops) if end is not None and end.error is not None and ended is CallEnd.RAISED else 1
+            return len(hops) if raises and ended is CallEnd.RAISED else 1
         if not ran and inside != NONE:
-            first = self._explainer.of_signature(inside).hops[:1]
+            first = self._explainer.of_signature(inside).hops
+            slot = first[0].slot if first else None
             for at, (hop, following) in enumerate(pairwise(hops)):
-                if hop.why is Why.CONVENTION and hop.python is None and [following.slot] == [it.slot for it in first]:
-                    return at + 1
-        is_missing = not has_kernel(hops[-1])
-        raises = end is not None and end.error is not None and len(hops) > 1
-        return len(hops) - (is_missing and (agreed < len(ran) or (returned and raises)))
+                if hop.why is Why.CONVENTION and hop.python is None and following.slot == slot:
+                    return at + 1  # this kernel made the call inside
+        goes_past = agreed < len(ran) or (returned and raises and len(hops) > 1)
+        return len(hops) - 1 if goes_past and not has_kernel(hops[-1]) else len(hops)
 
     @staticmethod
     def _observed(explained: Explained, ran: Sequence[Ran], is_first: bool) -> Iterator[Hop]:

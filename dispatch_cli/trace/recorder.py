@@ -124,11 +124,8 @@ class RecordedProcess:
 
     def write_head(self, *lines: bytes) -> int:
         """Write the first line, and others; returns the size of the file. Errors: OSError."""
-        head = {
-            **self.options["head"],
-            "torch": str(getattr(self.torch, "__version__", "")),
-            "python": sys.version.split()[0],
-        }
+        version = str(getattr(self.torch, "__version__", ""))
+        head = {**self.options["head"], "torch": version, "python": sys.version.split()[0]}
         with open(self.options["save"], "wb") as file:
             file.write(line_of(head)[1:-2] + b"\n" + b"".join(lines))
             return file.tell()

@@ -95,10 +95,12 @@ class RecordedCalls:
         return len(self.signature)
 
     def begin(self, *values: int) -> None:
-        """Add a call: its signature, thread, place, start, sequence, thread of the forward call, and parent."""
+        """Add a call. values: its signature, thread, place, start, sequence, thread of the forward call, and parent."""
         columns = (self.signature, self.thread, self.place, self.start, self.sequence, self.forward_thread, self.parent)
-        for column, value in zip((*columns, self.end, self.raised), (*values, NONE, 0), strict=True):
+        for column, value in zip(columns, values, strict=True):
             column.append(value)
+        self.end.append(NONE)
+        self.raised.append(0)
 
     def microseconds(self, call: int) -> int | None:
         """Time that a call took; None where its end is not recorded."""

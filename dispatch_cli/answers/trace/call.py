@@ -52,7 +52,7 @@ def _tensors(explained: Explained, signature: Mapping[str, Any]) -> Iterator[str
     grads = flags_of(signature, "requires_grad")
     for value, device, grad, subclass in zip_longest(explained.values, devices, grads, subclasses):
         if value is None:
-            return  # there are less tensors than facts
+            return  # there are fewer tensors than facts
         if value.is_absent:
             yield value.text
             continue
