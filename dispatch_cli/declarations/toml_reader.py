@@ -39,7 +39,7 @@ class TomlError(ValueError):
         self.column = column
 
 
-@lru_cache(maxsize=1)  # whether a file has settings is asked before they are read
+@lru_cache(maxsize=1)  # a command may read some fields before the others
 def parse_toml(text: str) -> Mapping[str, Any]:
     """Content of a TOML file; not to be changed. Errors: TomlError."""
     _refuse_long_keys(text)
@@ -50,8 +50,9 @@ def parse_toml(text: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message, *place = _PLACE.split(str(error))
-        raise TomlError(message.strip()[:MAX_MESSAGE] or "it is not TOML", *map(int, place[:2])) from None
+        match = _PLACE.search(str(error))
+        message = _PLACE.sub("", str(error)).strip()[:MAX_MESSAGE] or "it is not TOML"
+        raise (TomlError(message, int(match[1]), int(match[2])) if match else TomlError(message)) from None
     except RecursionError:
         raise TomlError("tables and lists nest too deeply") from None
     except ValueError:
