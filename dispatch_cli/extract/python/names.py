@@ -302,6 +302,7 @@ _HARMLESS = ("Library", "print", "str", "len", "range", "enumerate", "zip", "ite
 
 
 def _only_registers(call: ast.Call) -> bool:
+    """True if a call registers something, or surely calls no operator."""
     if isinstance(call.func, ast.Call):
         return _only_registers(call.func)
     return any(_passing_uses(call)) or source_text(call.func).rpartition(".")[2] in _HARMLESS
