@@ -209,8 +209,9 @@ def cut(line: TextLine, width: int) -> TextLine:
     characters, room = _characters(line), max(0, width - len(CUT))
     text = _plain(characters)
     is_place, is_name = line[-1].tone is Tone.PLACE, len(line) == 1 and " " not in text
-    if is_name and not is_place and (start := text.rfind("::") + 2) > 1 and room > 0:
-        return [line[0]._replace(text=CUT), *cut([line[0]._replace(text=text[start:])], room)]
+    _, colons, own_name = text.rpartition("::")
+    if is_name and not is_place and colons and room > 0:
+        return [line[0]._replace(text=CUT), *cut([line[0]._replace(text=own_name)], room)]
     room_at_end = room if is_place else room // 2 if is_name else 0
     start = _fitting_start(text, room - room_at_end)
     end = len(text) - _fitting_start(text[::-1], room_at_end)

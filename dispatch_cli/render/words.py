@@ -114,7 +114,9 @@ def schema_label(operator: str, schema: str | None) -> str:
 
 def when_label(when: str | None) -> str:
     """The conditions of a registration in a table; of long ones the beginning."""
-    return f"{when[:LONGEST_WHEN].rpartition(' ')[0]} …" if when and len(when) > LONGEST_WHEN else when or ""
+    if when is None or len(when) <= LONGEST_WHEN:
+        return when or ""
+    return f"{when[:LONGEST_WHEN].rpartition(' ')[0]} …"
 
 
 def place_cell(span: Span | None, origin: Origin = OWN) -> Run:
