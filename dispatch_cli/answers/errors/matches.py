@@ -25,8 +25,8 @@ _KERNEL = re.compile(r"\w*(?:_(?:forward|backward|fwd|bwd|cuda|cpu|kernel|impl)|
 _MODULE = re.compile(r"^torch\.(?:nn\.functional\.|Tensor\.)?")
 _COMMON = frozenset(("all", "any", "copy", "data", "index", "item", "range", "select", "set", "size", "split", "view"))
 """Operators with names that are words of any text."""
-_ALONE = re.compile(r"(?:(?:^|\n|Error: |\b(?i:op|operator|operation|function|method|kernel) )['\"`]?|['\"`])$")
-"""Stands before a name of one word."""
+_BEFORE_NAME = re.compile(r"(?:(?:^|\n|Error: |\b(?i:op|operator|operation|function|method|kernel) )['\"`]?|['\"`])$")
+"""Stands before a word that is a name, and no part of a sentence."""
 _HEAD = re.compile(r"_?_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
 _PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 
@@ -51,20 +51,26 @@ def matches(text: str) -> Iterator[Match]:
     for kind, template, words in patterns():
         if all(word in text for word in words):
             fitting = (_match(kind, match) for match in _compiled(template).finditer(text))
-            is_of_operator = kind in (NO_KERNEL, NO_META)
-            of_operator = (match for match in fitting if not is_of_operator or "::" in (match.operator or "::"))
-            yield from of_operator if kind != REFUSED else _with_functions(text, of_operator)
+            if kind in (NO_KERNEL, NO_META):
+                yield from (match for match in fitting if "::" in (match.operator or "::"))
+            elif kind == REFUSED:
+                yield from _with_functions(text, fitting)
+            else:
+                yield from fitting
 
 
 def _with_functions(text: str, refusals: Iterable[Match]) -> Iterator[Match]:
-    """The refusals of operators and kernels: a function of torch is the operator that it calls."""
+    """The refusals of operators and kernels, without those of other functions, and of what is no name.
+
+    A function of torch is the operator that it calls.
+    """
     for match in refusals:
         details = dict(match.details)
         name = details.pop("function", "")
         word = _MODULE.sub("", name).replace(".", "_").lower()
         is_word = word == name.lower() and "_" not in word
-        is_alone = is_word and (word in _COMMON or not _ALONE.search(text, 0, match.begin))
-        if f"aten::{word}" in _known() and not is_alone:
+        is_of_sentence = is_word and (word in _COMMON or not _BEFORE_NAME.search(text, 0, match.begin))
+        if f"aten::{word}" in _known() and not is_of_sentence:
             yield match._replace(operator=f"aten::{word}", details=tuple(details.items()))
         elif not name or _KERNEL.fullmatch(name):
             yield match
