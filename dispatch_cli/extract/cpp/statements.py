@@ -155,9 +155,11 @@ class BodyReader:
         pairs = partners(tokens)
         self._unit.work.spend(len(tokens) + 1)
         if pairs is None:
-            return self._refuse(tokens, "its brackets do not match", when)
+            self._refuse(tokens, "its brackets do not match", when)
+            return
         if depth > MAX_DEPTH:
-            return self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
+            self._refuse(tokens, f"statements nest more than {MAX_DEPTH} deep", when, bound=True)
+            return
         for statement in statements(tokens, pairs):
             self._unit.work.spend(1 + CONDITION * (len(when) + len(statement[0].when)))
             try:
@@ -165,18 +167,20 @@ class BodyReader:
             except OverWork as error:
                 error.at = error.at or statement[0].at
                 raise
-        return None
 
     def _statement(self, tokens: list[CppToken], when: When, depth: int) -> None:
+        """Read one statement."""
         token = tokens[0]
-        if token.text == "return":
-            self._may_have_left = True
-        elif token.text == "{" and token.kind == "mark":
+        plain = tokens[:-1] if tokens[-1].text == ";" else tokens
+        if token.text == "{" and token.kind == "mark":
             self.read(tokens[1:-1], when, depth + 1)
         elif token.text in _HEADED:
             self._headed(tokens, when, depth)
-        elif token.text != ";":
-            self._simple(tokens[:-1] if tokens[-1].text == ";" else tokens, when, depth)
+        elif token.text == "return":
+            self._simple(plain[1:], when, depth)
+            self._may_have_left = True
+        else:
+            self._simple(plain, when, depth)
 
     def _headed(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """A condition or a loop."""
@@ -223,6 +227,8 @@ class BodyReader:
 
     def _simple(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """Read one statement that has no braces of its own, without its ``;``."""
+        if not tokens:
+            return
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
@@ -270,5 +276,5 @@ class BodyReader:
         values = dict(zip(function.parameters, arguments, strict=True))
         body = substitute(list(function.body), values, self._unit.work)
         self.read(body, joined(tokens[0].when, when), depth + 1)
-        self._may_have_left = False
+        self._may_have_left = False  # a 'return' of the function leaves that alone
         return True
