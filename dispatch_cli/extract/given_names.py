@@ -95,7 +95,7 @@ class ExtensionNames:
                 toml = paths.join(folder, "build.toml")
                 build = _KERNEL_BUILDER_NAME.search(self._text(toml, project_folder(toml)))
                 is_package = any(paths.is_file(paths.join(folder, name)) for name in _PACKAGE_FILES)
-                self._packages[folder] = is_package, build and build[1]
+                self._packages[folder] = is_package, None if build is None else build[1]
             is_package, name = self._packages[folder]
             if is_package:
                 return folder, name

@@ -73,8 +73,9 @@ class WorkBudget:
         """Count units. Errors: OverWork."""
         self._left -= units
         if self._left < 0:
-            run, file = f"the files together take more than {self._run:,}", f"this file takes more than {FILE_UNITS:,}"
-            raise OverWork(f"{run if self._is_of_run else file} steps to read")
+            if self._is_of_run:
+                raise OverWork(f"the files together take more than {self._run:,} steps to read")
+            raise OverWork(f"this file takes more than {FILE_UNITS:,} steps to read")
 
     def make(self, characters: int) -> None:
         """Count a text that is made, before it is. Errors: OverWork."""
