@@ -23,7 +23,7 @@ from dispatch_cli.model.text.quoting import quoted
 
 _REGISTERS = (
     *("block", "definition", "kernel", "fallback", "custom_op", "triton_op", "register_fake", "register_kernel"),
-    *("register_autograd", "register_vmap", "register_autocast", "py_impl", "has_side_effect"),
+    *("register_autograd", "register_vmap", "register_autocast", "py_impl"),
 )
 """Kinds of things that an undecided statement registers."""
 _UNKNOWN_FIELDS = ("name", "namespace", "dispatch_key", "device")
