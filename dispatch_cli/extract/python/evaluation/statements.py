@@ -388,8 +388,11 @@ class Statements:
         return self.block(node.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> Flow:
-        """Leave out the cases: what they bind is not known, nor if one of them leaves the block."""
-        for name in dict.fromkeys(bound_names(node)):
+        """Leave out the cases: what they bind or may change is not known, nor if one of them leaves the block."""
+        mentioned = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+        stored = (part.id for part in mentioned if isinstance(part.ctx, ast.Store))
+        filled = (part.id for part in mentioned if isinstance(scope.names.get(part.id), dict | list))
+        for name in dict.fromkeys((*bound_names(node), *stored, *filled)):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
         leaving: list[ast.stmt] = [part for part in ast.walk(node) if isinstance(part, ast.Break | ast.Continue)]
         test = ast.Call(ast.Name("matches", ast.Load()), [node.subject], [])
