@@ -212,6 +212,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_the_cpu": details.get("device", "").upper() == "CPU",
+        "creating": re.match(r"(?:normal|uniform|check_uniform|random|arange|linspace)_", details.get("function", "")),
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)

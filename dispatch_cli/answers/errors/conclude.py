@@ -397,6 +397,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
         "for_cuda": backend == "CUDA",
+        "of_mac": backend == "MPS",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
         "elsewhere": others and case.several and (case.kernels is None or case.devices(DENSE) == ("CPU",)),

@@ -27,6 +27,8 @@ _COMMON = frozenset(("all", "any", "copy", "data", "index", "item", "range", "se
 """Operators with names that are words of any text."""
 _BEFORE_NAME = re.compile(r"(?:(?:^|\n|Error: |\b(?i:op|operator|operation|function|method|kernel) )['\"`]?|['\"`])$")
 """Stands before a word that is a name, and no part of a sentence."""
+LONGEST = 20
+"""Number of characters of text that are enough for it."""
 _HEAD = re.compile(r"_?_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
 _PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 
@@ -69,7 +71,8 @@ def _with_functions(text: str, refusals: Iterable[Match]) -> Iterator[Match]:
         name = details.pop("function", "")
         word = _MODULE.sub("", name).replace(".", "_").lower()
         is_word = word == name.lower() and "_" not in word
-        is_of_sentence = is_word and (word in _COMMON or not _BEFORE_NAME.search(text, 0, match.begin))
+        before = max(match.begin - LONGEST, 0)
+        is_of_sentence = is_word and (word in _COMMON or not _BEFORE_NAME.search(text, before, match.begin))
         if f"aten::{word}" in _known() and not is_of_sentence:
             yield match._replace(operator=f"aten::{word}", details=tuple(details.items()))
         elif not name or _KERNEL.fullmatch(name):

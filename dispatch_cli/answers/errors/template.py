@@ -67,6 +67,7 @@ HOLES = {
     "not_compile": r"(?<!torch\.compile is )",
     "not_pinned": r"\b(?! now, then device pinned)",
     "quoted": rf"(?<={QUOTE})",
+    "unquoted": rf"(?<!{QUOTE})",
     "not_self": r"(?!s?:[ ]'self')",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
@@ -90,7 +91,7 @@ HOLES = {
     "type": r"(?P<type>[^'\n]{1,80})",
     "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
     "class_op": r"(?P<of_class>)(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
-    "given": r"(?P<given>[^'\n.]{1,80})",
+    "given": r"(?P<given>(?!Proxy\b)[^'\n.]{1,80})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     # what a schema, and not a saved program, goes on with
@@ -157,7 +158,7 @@ HOLES = {
     "refused_op": r"(?<![\w.:/\\<-])(?:(?P<op>(?!(?:std|at|c10|thrust|cu\w+|torch)::)[a-z_]\w{1,60}::[a-z_]\w{0,80}"
     r"(?:\.\w{1,60})?|(?:torch\.ops\.|(?=aten\.|prims\.))\w{1,60}\.\w{1,80}(?:\.\w{1,60})?)"
     r"|(?P<function>(?:torch\.)?[A-Za-z_][\w.]{2,80}))\b",
-    "aten_name": r"(?P<op>(?:aten::|prims::|(?:torch\.ops\.)?aten\.)\w{1,80}(?:\.\w{1,60})?)",
+    "aten_name": r"(?P<op>(?:aten::|prims::|(?:torch\.ops\.)?aten\.)\w{1,80}(?:\.\w{1,60})?)\b(?! encountered)",
     "old_tensor": r"torch\.(?P<device>cuda)\.[A-Z]\w{2,20}Tensor",
     "near": rf"{QUOTE}?[():,]{{0,3}}\s+(?:(?:is|are|was|has|an?|the|this|on|for|with|in|by|of|type|dtype|device|backend"
     r"|tensors?|inputs?|op|operat(?:or|ion)|kernel|function|fake|implementation|currently|yet|scalar|layout)\b[:,]?\s+){0,6}"
@@ -165,6 +166,7 @@ HOLES = {
     "by": rf"{QUOTE}?(?: backend| device| tensors?)?(?: by| for| in|:) {QUOTE}?",
     "colon": r"(?: found| detected|\(s\))?:? ?['\"\[({]{0,3}",
     "place_of_call": r"\b(?:(?P<device>(?i:cpu|cuda|gpus?|mps|xpu|npu|hpu|xla|metal|vulkan|rocm|hip|privateuseone))\b"
+    r"(?!,? (?:and |or )?(?:CPU|CUDA|XPU|MPS)\b| devices with compute)"
     r"|(?:torch\.)?(?P<dtype>BFloat16|Half|Double|(?i:bfloat16|bf16|fp16|float(?:16|32|64)|float8_\w{1,20}"
     r"|complex(?:float|half|double|32|64|128)?|u?int(?:8|16|32|64)))\b"
     r"|(?P<layout>(?i:sparse(?:_?cs[rc]|_?coo)?|nested|jagged|quantized|mkldnn))"

@@ -20,6 +20,12 @@ def half_without_code(advice):
     torch.special.bessel_j0(x.float() if advice else x)
 
 
+@tries("no-dtype", "Create it in a dtype that the function takes")
+def random_numbers_of_integers(advice):
+    x = torch.randn(3).to(torch.long) if advice else torch.randn(3, dtype=torch.long)
+    assert x.dtype == torch.long
+
+
 @tries("no-dtype", "If autocast chose the dtype, turn that off around this call")
 def half_of_autocast(advice):
     layer = torch.nn.Linear(2, 2)

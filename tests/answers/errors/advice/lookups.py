@@ -65,6 +65,7 @@ untried("not-defined", "If `import torch` itself fails", "needs a broken install
 untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "Import the package before the program is loaded", "as the import before a call, which is tried")
+untried("no-kernel", "MPS is a device of macOS alone", "another device")
 untried("wrong-mutation", "If the result is one that you handed in", "leaves out what the program is about")
 untried("no-derivative", "Train with PyTorch's own attention", "another program")
 untried("bad-registration", "Use a newer PyTorch, which takes a default of str", "needs an older PyTorch")

@@ -86,7 +86,7 @@ def evaluation_with_gradients(advice):
         (x * 2).sum().backward()
 
 
-@tries("no-strides", "Convert it before the call: `x.to_dense()`")
+@tries("no-strides", "a sparse one by `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
     x = x.to_dense() if advice else x

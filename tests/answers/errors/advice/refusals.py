@@ -82,14 +82,14 @@ def scale_kernel(x, taken):
     return 2 * x
 
 
-@tries("refused", "Convert the tensors to that dtype before the call", "add the code for this device, dtype or layout")
+@tries("refused", "Convert the tensors to that dtype", "add the code for this device, dtype or layout")
 def kernel_of_half(advice):
     x = torch.ones(2)
     taken = torch.float32 if "add" in advice else torch.half
     assert scale_kernel(x.half() if "that dtype" in advice else x, taken).sum() == 4
 
 
-@tries("refused", "Convert the tensor before the call: `x.to_dense()`")
+@tries("refused", "a sparse one by `x.to_dense()`")
 def kernel_of_dense_tensors(advice):
     x = torch.ones(2).to_sparse()
     assert scale_kernel(x.to_dense() if advice else x, x.dtype).sum() == 4
@@ -108,7 +108,7 @@ untried("refused", "to the device that it has code for", GPU)
 untried("refused", "Call it on the CPU, where it mostly has code", GPU)
 untried("refused", "{kernel_here} has the kernel", "needs a newer PyTorch")
 untried("refused", "Use a newer release of what refuses it", "needs a newer PyTorch")
-untried("refused", "decompose the operator before", "needs a converter")
+untried("refused", "if PyTorch has a decomposition of it", "needs a converter")
 untried("no-stub", "Or convert the tensors: `x.float()`", "needs a Mac")
 untried("no-dtype", "Dequantize it before the call", "needs an older PyTorch")
 
