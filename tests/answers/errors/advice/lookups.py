@@ -68,7 +68,7 @@ untried("not-defined", "Import the package before the program is loaded", "as th
 untried("no-kernel", "MPS is a device of macOS alone", "another device")
 untried("wrong-mutation", "If the result is one that you handed in", "leaves out what the program is about")
 untried("no-derivative", "Train with PyTorch's own attention", "another program")
-untried("bad-registration", "Use a newer PyTorch, which takes a default of str", "needs an older PyTorch")
+untried("bad-registration", "If the default is a str or a dtype", "needs an older PyTorch")
 untried("bad-registration", "Leave that default out", "needs an older PyTorch")
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a C++ program: link its library", "needs C++")
