@@ -122,6 +122,9 @@ HOSTILE: dict[str, Hostile] = {
         cpp_body(lambda n: "bool b0 = x;\n" + lines("bool b@ = b^ && !b^;\n", n) + f'if (b{n}) {{ m.impl("a", f); }}')
     ),
     # statements
+    "loops in loops": Hostile(
+        20, cpp_body(lambda n: lines("for (auto x@ : {1, 2, 3}) {", n) + 'm.impl("a", f);' + "}" * n)
+    ),
     "lambdas that call twice": Hostile(
         40,
         cpp_body(

@@ -19,11 +19,13 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import (
     CppToken,
     partners,
     spelled,
+    split,
     weight,
     whole_call,
 )
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
+from dispatch_cli.extract.cpp.values import elements_of
 from dispatch_cli.extract.work import OverWork, WorkBudget
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
@@ -193,7 +195,7 @@ class BodyReader:
             behind = whole(tokens, pairs[1] + 1, pairs)
             self._branch(tokens[pairs[1] + 1 : behind], when, decision, depth)
             self._branch(tokens[behind + 1 :], when, opposite(decision), depth)
-        elif self._mentions(tokens):
+        elif self._mentions(tokens) and not (kind == "for" and 1 in pairs and self._for(tokens, pairs[1], when, depth)):
             self._refuse(tokens, f"the registrations in this '{kind}' are not followed", when)
 
     def _branch(self, tokens: list[CppToken], when: When, decision: Decision, depth: int) -> None:
@@ -202,6 +204,17 @@ class BodyReader:
             self._findings.account(tokens)
         else:
             self.read(tokens, inner, depth + 1)
+
+    def _for(self, tokens: list[CppToken], closing: int, when: When, depth: int) -> bool:
+        """A loop over a list that is written down. Returns false for another one. closing: the ``)`` of its head."""
+        parts = split(tokens[2:closing], ":")
+        variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
+        elements = elements_of(parts[1], self._local) if variable is not None else None
+        if elements is None or variable is None:
+            return False
+        for element in elements:
+            self.read(substitute(tokens[closing + 1 :], {variable.text: element}, self._unit.work), when, depth + 1)
+        return True
 
     def _refuse(self, tokens: list[CppToken], why: str, when: When, bound: bool = False) -> None:
         """Keep a statement that is not understood. It may define an operator, unless it calls only ``impl``."""

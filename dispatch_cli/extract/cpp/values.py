@@ -45,7 +45,7 @@ MAX_STEPS = 20
 """Maximum number of names that stand for one another."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
-    | {"selective_name", "move"}
+    | {"selective_name", "move", "c_str"}
 )
 _KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
 MAX_WRAPPINGS = 20
@@ -111,6 +111,8 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     call = whole_call(tokens)
     if call.name in _TRANSPARENT and call.arguments:
         return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
+    if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
+        return text_of(tokens[:-4], lookup, steps + 1)
     return None
 
 
@@ -123,14 +125,22 @@ def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str | None, s
     return text_of(tokens, lookup), None
 
 
-def tags_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str, ...] | None:
-    """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
+def elements_of(tokens: Sequence[CppToken], lookup: Lookup) -> list[list[CppToken]] | None:
+    """The elements of a list that is written down; None for something else."""
     tokens = resolved(tokens, lookup)
     opening = next((index for index, token in enumerate(tokens) if token.text == "{"), len(tokens))
     body, end = inside(tokens, opening)
     if opening == end or end != len(tokens) or any(nesting(token) for token in tokens[:opening]):
         return None
-    values = [resolved(element, lookup) for element in split(body) if element]
+    return [element for element in split(body) if element]
+
+
+def tags_of(tokens: Sequence[CppToken], lookup: Lookup) -> tuple[str, ...] | None:
+    """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
+    elements = elements_of(tokens, lookup)
+    if elements is None:
+        return None
+    values = [resolved(element, lookup) for element in elements]
     return tuple(value[-1].text if any(token.text == "Tag" for token in value) else "" for value in values)
 
 

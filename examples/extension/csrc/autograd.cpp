@@ -50,8 +50,9 @@ TORCH_LIBRARY_IMPL(scaled, ADInplaceOrView, m) {
 #define LEFT_AS_IT_IS(NAME) m.impl(NAME, torch::CppFunction::makeFallthrough());
 
 TORCH_LIBRARY_IMPL(scaled, AutocastCPU, m) {
-  m.impl("add", torch::CppFunction::makeFallthrough());
-  m.impl("mul_", torch::CppFunction::makeFallthrough());
+  for (const char* name : {"add", "mul_"}) {
+    m.impl(name, torch::CppFunction::makeFallthrough());
+  }
 }
 
 TORCH_LIBRARY_IMPL(scaled, Autocast, m) {

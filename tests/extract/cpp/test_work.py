@@ -35,6 +35,7 @@ ENDS = {
     "macros that double by pasting": "a text of more than",
     "arguments that double": "steps to read",
     "arguments used twice": "steps to read",
+    "loops in loops": "steps to read",
     "functions that call twice": "steps to read",
     "arguments of functions that double": "steps to read",
 }
