@@ -117,6 +117,8 @@ def base_hint(name: str) -> str:
     """Hint for an unknown state: a name to write in its place."""
     if (overlay := suggestion(name, bases.overlay_names(), cutoff=0.8)) and "-" in name.removeprefix("torch-"):
         return overlay
+    if f"torch-{name}" in bases.names():
+        return f"did you mean torch-{name}?"
     return f"the embedded states are {', '.join(bases.names())}; write a file as a path, such as ./NAME.yaml"
 
 

@@ -218,6 +218,8 @@ BINARY_HINT = (
 """Hint for a file that is neither a source nor a declaration file."""
 _REVISION = re.compile(r"HEAD|[0-9a-f]{7,40}|[\w./-]+(?:[~^]\d*)+")
 """Names of files that do not exist and look like names of revisions."""
+_VERSION = re.compile(r"2\.\d+")
+"""Those that look like versions of PyTorch."""
 
 
 def _not_regular(file: str) -> SourceError:
@@ -241,6 +243,8 @@ def _unreadable(file: str, error: Exception) -> SourceError:
 def _similar_file(file: str) -> str | None:
     if _REVISION.fullmatch(file):
         return f"to read a git revision, add a path: {file}:decl.yaml, or {file}:. for all of it"
+    if _VERSION.fullmatch(file):
+        return f"did you mean torch-{file}?"
     try:
         names = [entry.name for entry in islice(paths.each_entry(paths.folder_of(file)), 1000)]
     except (OSError, ValueError):
