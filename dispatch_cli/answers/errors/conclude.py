@@ -187,11 +187,11 @@ def is_built(state: State, backend: str | None) -> bool:
 def is_pytorchs(state: State, name: OperatorName) -> bool:
     """True for an operator of PyTorch, and not of a library or a file, by its namespace.
 
-    prim is TorchScript's; xnnpack, metal and vulkan have classes only, which some builds leave out.
+    prim is TorchScript's; prepacked, xnnpack, metal and vulkan are in some builds only.
     """
     own = {str(name), *map(str, state.own_operators())}
     names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
-    of_pytorch = ("aten", "prim", "xnnpack", "metal", "vulkan")
+    of_pytorch = ("aten", "prim", "prepacked", "xnnpack", "metal", "vulkan")
     return name.namespace in of_pytorch or any(other.startswith(f"{name.namespace}::") for other in names)
 
 
@@ -369,6 +369,9 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
     elif case.pytorchs and not case.built and "not-written" in kinds:
         yield "unwritten", ""
+    elsewhere = {case.universe.runtime_parts[key][1] for key in case.kernels or () if key != META}
+    if case.pytorchs and case.key == "CPU" and elsewhere in ({"PrivateUse1"}, {"XPU"}):
+        yield from (("of_fallback", ""), ("only_on", _device(case, *elsewhere)))
     if to and case.makes:
         yield from (("created_on", _or(to)), ("created_by", _type(case, to[0])))
     elif to:

@@ -202,7 +202,7 @@ HOLES = {
     "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
     "new": rf"(?P<new>(?:registered{GAP}at{GAP})?\S[^\n]{{0,400}})",
     # a sentence up to its end
-    "rest": r"(?P<rest>(?!Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
+    "rest": r"(?P<rest>(?!\{what\}|Parameter \w{1,100} has unsupported type torch\.Tensor\.|Expected .func)\S"
     r"(?:(?!\n\s*(?:```|\n|File ))[\s\S]){0,600}?(?:[.)](?=[\s'\"`]|$)|(?=\n\s*(?:```|\n|File )|\s*\Z)))",
     # names of C++ as linkers write them: of PyTorch, and of a project's own functions that take PyTorch's types
     "symbol": rf"(?:{_STRING}(?P<abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
