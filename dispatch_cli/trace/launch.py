@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.trace.recording import HEAD, VERSION
 
 START = Path(__file__).with_name("start")
@@ -20,6 +21,13 @@ _OWN = {
     for name in ("KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "SEGV", "BUS", "FPE", "ILL", "CHLD")
 }
 """Signals that are not left to the program: those that stop this process with it, and those of faults."""
+
+
+def check_script(name: str) -> None:
+    """Refuse a script that is not there. Errors: InputError."""
+    if not Path(name).exists():
+        hint = None if name.endswith(".py") else f"if it is a module, give -m {name}"
+        raise InputError((Problem("no-script", f"{name} is no file", hint=hint),))
 
 
 def variables(

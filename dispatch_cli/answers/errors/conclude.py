@@ -369,7 +369,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
     elif case.pytorchs and not case.built and "not-written" in kinds:
         yield "unwritten", ""
-    elsewhere = {case.universe.runtime_parts[key][1] for key in case.kernels or () if key != META}
+    elsewhere = {str(case.universe.runtime_parts[key][1]) for key in case.kernels or () if key != META}
     if case.pytorchs and case.key == "CPU" and elsewhere in ({"PrivateUse1"}, {"XPU"}):
         yield from (("of_fallback", ""), ("only_on", _device(case, *elsewhere)))
     if to and case.makes:

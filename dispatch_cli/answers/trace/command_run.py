@@ -121,11 +121,13 @@ def run_program(run: RunAsked, asked: TraceAsked, out: Output) -> None:
     from dispatch_cli.capture.run import executable_of
     from dispatch_cli.trace.build import library_for
     from dispatch_cli.trace.cache import run_folder
-    from dispatch_cli.trace.launch import become, variables
+    from dispatch_cli.trace.launch import become, check_script, variables
     from dispatch_cli.trace.recording import is_recording
 
     check_together(asked, out)
     _check_targets(run, out)
+    if not run.is_module:
+        check_script(run.program[0])
     python = executable_of(run.python)
     with ExitStack() as stack:
         words = (*(["-m"] if run.is_module else []), *run.program)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.extract.cpp.preprocessor.conditions import (
@@ -134,6 +135,13 @@ def _is_cast_to_void(tokens: Sequence[CppToken], name: str) -> bool:
     return "".join(token.text for token in tokens[:8]) in (f"(void){name}", f"static_cast<void>({name})")
 
 
+def _may_differ(body: Sequence[CppToken], variable: str) -> bool:
+    """True if a loop may leave out elements, or change its variable."""
+    pairs = pairwise(body)
+    changes = (first.text == variable and second.text.endswith("=") and second.text != "==" for first, second in pairs)
+    return any(token.text in ("break", "continue") for token in body) or any(changes)
+
+
 class BodyReader:
     """Reads the statements of one block. name: the library's. infer: gives the signature of a function."""
 
@@ -210,7 +218,7 @@ class BodyReader:
         parts = split(tokens[2:closing], ":")
         variable = parts[0][-1] if len(parts) == 2 and parts[0] and parts[0][-1].kind == "name" else None
         elements = elements_of(parts[1], self._local) if variable is not None else None
-        if elements is None or variable is None:
+        if elements is None or variable is None or _may_differ(tokens[closing + 1 :], variable.text):
             return False
         for element in elements:
             self.read(substitute(tokens[closing + 1 :], {variable.text: element}, self._unit.work), when, depth + 1)

@@ -111,7 +111,7 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     call = whole_call(tokens)
     if call.name in _TRANSPARENT and call.arguments:
         return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
-    if tokens[-3:] and [token.text for token in tokens[-3:-1]] == ["c_str", "("] and tokens[-4].text == ".":
+    if len(tokens) > 4 and [token.text for token in tokens[-4:-1]] == [".", "c_str", "("]:
         return text_of(tokens[:-4], lookup, steps + 1)
     return None
 

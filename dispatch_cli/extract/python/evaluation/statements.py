@@ -17,6 +17,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     FunctionValue,
     InstanceValue,
+    Items,
     LibraryValue,
     Opaque,
     OperatorHandle,
@@ -394,11 +395,32 @@ class Statements:
         filled = (part.id for part in mentioned if isinstance(scope.names.get(part.id), dict | list))
         for name in dict.fromkeys((*bound_names(node), *stored, *filled)):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                _forget(part.func.value, scope)
+            elif isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
+                _forget(part.value, scope)
         leaving: list[ast.stmt] = [part for part in ast.walk(node) if isinstance(part, ast.Break | ast.Continue)]
         test = ast.Call(ast.Name("matches", ast.Load()), [node.subject], [])
         if any(isinstance(part, ast.Return) for part in ast.walk(node)):
             leaving = [ast.Return(test)]
         return self.block([ast.copy_location(ast.If(test, leaving[:1], []), node)] if leaving else [], scope)
+
+
+def _forget(changed: ast.expr, scope: Scope | None) -> None:
+    """Make a container of a scope, or the attributes of an object, unknown: a statement that is left out changes it."""
+    while isinstance(changed, ast.Attribute | ast.Subscript):
+        changed = changed.value
+    if not isinstance(changed, ast.Name):
+        return
+    name = changed.id
+    while scope is not None and name not in scope.names:
+        scope = scope.parent
+    value = None if scope is None else scope.names[name]
+    if scope is not None and isinstance(value, dict | list | Items):
+        scope.names[name] = Opaque(changed, name)
+    elif isinstance(value, InstanceValue):
+        value.attributes.update({attribute: Opaque(changed, attribute) for attribute in value.attributes})
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
