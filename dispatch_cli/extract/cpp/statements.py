@@ -273,6 +273,8 @@ class BodyReader:
             is_sure = name not in self._values or all(part in self._block_when for part in tokens[0].when)
             self._values[name] = value if is_whole and is_sure else ()
         first = tokens[0].text
+        if not name and len(tokens) > 1 and first in self._values and tokens[1].text in (".", "=", "+="):
+            self._values[first] = ()  # it may have changed
         named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
         macro = (first.isupper() and len(first) > 2) or first in self._unit.table.ambiguous
         called = macro and len(tokens) > 1 and tokens[1].text == "("
