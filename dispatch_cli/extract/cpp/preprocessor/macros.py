@@ -1,11 +1,11 @@
 """Macros: how one is expanded, with ``#`` and ``##``, and those of PyTorch.
 
 Macros of PyTorch's own headers that begin registration blocks, or hold registrations, are data here, for projects that
-use them without having the headers: of torch/library.h, torch/csrc/stable/library.h and ATen/autocast_mode.h of PyTorch
-2.13, and some that only older versions have (``KERNEL_CPU2``). With ``-I`` the headers of another version are read
-instead. Only what they register is here; how their kernels are made is not. ``…_EXPAND`` are of registration.h, which
-kernel-builder adds to a project when it builds it. A name that begins with ``@`` is a macro of this list alone; C++ has
-no such names.
+use them without having the headers: of torch/library.h, torch/csrc/stable/library.h and
+ATen/autocast_mode.h of PyTorch 2.13, four of ATen/functorch/BatchRulesHelper.h, and some that only older versions have
+(``KERNEL_CPU2``). With ``-I`` the headers of another version are read instead. Only what they register is here; how
+their kernels are made is not. ``…_EXPAND`` are of registration.h, which kernel-builder adds to a project when it builds
+it. A name that begins with ``@`` is a macro of this list alone; C++ has no such names.
 """
 
 from __future__ import annotations
@@ -154,6 +154,10 @@ KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(device, function, name, outer, inner, poli
     m.impl("aten::" name, &at::autocast::WrapFunction<policy, device, function>::type::call);
 AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(_) \
     _(at::norm, "norm.Scalar", , , fp32_append_dtype) _(at::norm, "norm.ScalarOpt_dim", , , fp32_append_dtype)
+VMAP_SUPPORT(op, rule) m.impl(#op, op##_generated_plumbing<rule>);
+VMAP_SUPPORT2(op, overload, rule) m.impl(#op "." #overload, op##_##overload##_generated_plumbing<rule>);
+OP_DECOMPOSE(op) m.impl(#op, at::native::op);
+OP_DECOMPOSE2(op, overload) m.impl(#op "." #overload, at::native::op);
 """
 RESERVED = frozenset(
     {
