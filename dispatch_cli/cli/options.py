@@ -445,6 +445,8 @@ def note_conditions(state: State, names: Sequence[OperatorName], out: Output, sa
         from dispatch_cli.render.words import undecided_lines
 
         warn(undecided_lines(undecided_kernels(state, names)), out.color)
+    if not state.named_files:
+        return
     from dispatch_cli.model.declarations import Implement
     from dispatch_cli.model.universe import PRIVATE_USE1
 
