@@ -38,7 +38,7 @@ _KERNEL_BUILDER_NAME = re.compile(
 )
 _REGISTERED = re.compile(r'\.\s*(?:def|impl)\s*\(\s*(?:\w+\s*\(\s*)?"(\w+)')
 _SUFFIX = re.compile(rf"\b{EXTENSION_NAME}\s*,\s*(_\w+)\s*\)")
-"""What a namespace has behind the name of the extension, as in ``CONCAT(TORCH_EXTENSION_NAME, _cache_ops)``."""
+"""The rest of a namespace, behind the name of the extension, as in ``CONCAT(TORCH_EXTENSION_NAME, _cache_ops)``."""
 _USED = re.compile(r"""\btorch\.ops\.(\w+)\.(\w+)|["'](\w+)::(\w+)["'.(]""")
 PYTORCH_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "torch", "c10d"})
 MARK = b"privateuse1_backend"

@@ -32,7 +32,7 @@ _BUILD = re.compile(r"[\w.+-]{0,200}", re.ASCII)
 
 
 def faults_of(universe: Universe, lists: Sequence[str], maps: Sequence[str]) -> list[str]:
-    """What does not hold: each key is known, is one of its kind, and is there once. What rests on it is not looked at.
+    """Faults of keys: one is not known, is of another kind, or is there twice. Nothing that rests on it is looked at.
 
     lists: the fields that are lists of keys. maps: those that map to such lists.
     """

@@ -215,7 +215,7 @@ def test_more_files_than_can_be_compared_are_not_understood(make: Make) -> None:
     ],
 )
 def test_a_plugin_of_another_backend(make: Make, more: str, is_said: bool) -> None:
-    """What torch_npu registers as a fallback decides what calls of vllm-ascend's operators do."""
+    """The fallbacks that torch_npu registers decide what calls of vllm-ascend's operators do."""
     kernel = 'TORCH_LIBRARY_IMPL(my, PrivateUse1, m) { m.impl("f", &f); }\n'
     make({"one.cpp": 'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); }\n' + kernel + more})
     for line in (("support", "one.cpp"), ("resolve", "my::f", "one.cpp", "--tensor", "privateuseone")):
