@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from dispatch_cli import universes
 from dispatch_cli.bindings.functions import Bindings
-from dispatch_cli.bindings.keys import default_space
 
 __all__ = ["Bindings", "default"]
 
@@ -19,8 +19,7 @@ __all__ = ["Bindings", "default"]
 @lru_cache(maxsize=1)
 def default() -> Bindings:
     """The bindings behind this module's own functions."""
-    space = default_space()
-    return Bindings(space.universe, space=space)
+    return Bindings(universes.load(universes.default_name()))
 
 
 def __getattr__(name: str) -> Any:

@@ -54,49 +54,17 @@ def keys_of_tensor(universe: Universe, tensor: TensorSpec | str) -> KeyBits:
         raise TypeError(f"{error.text!r}: {error.message}") from None
 
 
-def is_subclass_like(keyset: KeyBits) -> bool:
-    """True if a tensor with these keys is like one of a subclass (``at::isTensorSubclassLike``), outside of modes."""
-    layout = keyset.layout
-    bits = layout.key_bits[META] & layout.backend_mask
-    for key in _SUBCLASS_LIKE:
-        bits |= layout.key_bits.get(key, 0)
-    return bool(keyset.bits & bits)
-
-
-def key_for_device(universe: Universe, device_type: str) -> str:
-    """The runtime key of a device type such as ``cpu`` (``c10::computeDispatchKey``). Errors: RuntimeError."""
-    if device_type in universe.devices:
-        return universe.devices[device_type]
-    match = DEVICE.fullmatch(device_type)
-    if match is None:
-        words = f"Invalid device string: '{device_type}'" if device_type else "Device string must not be empty"
-        raise RuntimeError(words)
-    if match[1] not in DEVICE_TYPES:
-        types = ", ".join(DEVICE_TYPES)
-        raise RuntimeError(f"Expected one of {types} device type at start of device string: {match[1]}")
-    if match[2] is not None:
-        raise RuntimeError(f"Expected device_type string to not have a device index; got {device_type}")
-    raise internal_assert(
-        "0",
-        "c10/core/TensorOptions.h",
-        f"This is a grandfathered Caffe2 device type {device_type}, it shouldn't ever convert to a DispatchKey.  "
-        "File a bug describing what you were doing if you think this is in error.",
-    )
-
-
 class Bindings(OperatorFunctions):
     """The functions, over a dispatcher of their own.
 
     universe: the key layout. dispatcher: the engine's dispatcher to ask and change, for instance one that already
-    holds an embedded state; by default a new one of *universe*. space: the classes of its keys, by default new ones.
+    holds an embedded state; by default a new one of *universe*.
 
     DispatchKey and DispatchKeySet are classes of this universe: objects of two universes do not mix.
     """
 
-    def __init__(
-        self, universe: Universe, dispatcher: Dispatcher | None = None, *, space: KeySpace | None = None
-    ) -> None:
-        space = KeySpace(universe) if space is None else space
+    def __init__(self, universe: Universe, dispatcher: Dispatcher | None = None) -> None:
+        space = KeySpace(universe)
         super().__init__(space, Dispatcher(universe) if dispatcher is None else dispatcher)
         self.thread_state = ThreadState(space)
         self.DispatchKey: Any = space.DispatchKey
@@ -133,7 +101,8 @@ class Bindings(OperatorFunctions):
 
     def _functionality_to_backend_keys(self, key: DispatchKey | str, /) -> list[DispatchKey]:
         """The runtime keys of a per-backend functionality; any other key alone."""
-        return self.space.backend_keys(key)
+        given = self.space.as_key(key)
+        return [self.space.key(name) for name in self.universe.per_backend.get(given.name, ())] or [given]
 
     def _dispatch_num_backends(self) -> int:
         """Number of backend components."""
@@ -155,8 +124,24 @@ class Bindings(OperatorFunctions):
         return self.space.wrap(KeyBits.of(self.universe, self.universe.covered_by(alias.name))).has(key)
 
     def _dispatch_key_for_device(self, device_type: str, /) -> str:
-        """The name of a device type's key. Errors: RuntimeError."""
-        return key_for_device(self.universe, device_type)
+        """The name of a device type's key (``c10::computeDispatchKey``). Errors: RuntimeError."""
+        if device_type in self.universe.devices:
+            return self.universe.devices[device_type]
+        match = DEVICE.fullmatch(device_type)
+        if match is None:
+            words = f"Invalid device string: '{device_type}'" if device_type else "Device string must not be empty"
+            raise RuntimeError(words)
+        if match[1] not in DEVICE_TYPES:
+            types = ", ".join(DEVICE_TYPES)
+            raise RuntimeError(f"Expected one of {types} device type at start of device string: {match[1]}")
+        if match[2] is not None:
+            raise RuntimeError(f"Expected device_type string to not have a device index; got {device_type}")
+        raise internal_assert(
+            "0",
+            "c10/core/TensorOptions.h",
+            f"This is a grandfathered Caffe2 device type {device_type}, it shouldn't ever convert to a DispatchKey.  "
+            "File a bug describing what you were doing if you think this is in error.",
+        )
 
     # key sets
 
@@ -166,7 +151,7 @@ class Bindings(OperatorFunctions):
 
     def _dispatch_keyset_full_after(self, dispatch: DispatchKey | str, /) -> BoundKeySet:
         """Every key below the functionality of that one, and PythonDispatcher."""
-        return self.space.full_after(dispatch)
+        return self.space.wrap(KeyBits.full_after(self.universe, self.space.functionality(dispatch).name))
 
     def _dispatch_keyset_to_string(self, keyset: BoundKeySet, /) -> str:
         """The printed form."""
@@ -193,13 +178,17 @@ class Bindings(OperatorFunctions):
 
         Errors: TypeError, as of `_dispatch_keys`.
         """
-        return is_subclass_like(keys_of_tensor(self.universe, tensor))
+        keyset = keys_of_tensor(self.universe, tensor)
+        bits = keyset.layout.key_bits[META] & keyset.layout.backend_mask
+        for key in _SUBCLASS_LIKE:
+            bits |= keyset.layout.key_bits.get(key, 0)
+        return bool(keyset.bits & bits)
 
     # thread-local state
 
     def _are_functorch_transforms_active(self) -> bool:
         """True if this thread includes a key of functorch's stack of transforms."""
-        return any(map(self.thread_state.is_included, self.space.existing((FRONT, BACK))))
+        return not {FRONT, BACK}.isdisjoint(self.thread_state.included)
 
     def _functionalization_reapply_views_tls(self) -> bool:
         """True if functionalization replays views as views, and not as copies."""

@@ -6,12 +6,10 @@ Every key of the universe is a member here; PyTorch's own enum leaves a few out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import ClassVar
 
-from dispatch_cli import universes
-from dispatch_cli.bindings.errors import internal_assert
+from dispatch_cli.engine.call.select import slot_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.engine.table.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -32,20 +30,18 @@ class KeySpace:
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
         self.layout = layout_of(universe)
-        self.starts = {name: universe.ids[keys[0]] - 1 for name, keys in universe.per_backend.items()}
+        bits, ids = self.layout.key_bits, universe.ids
+        self.starts = {name: ids[keys[0]] - 1 for name, keys in universe.per_backend.items()}
         self.members: Mapping[str, int] = self._members()
         self.names = {number: name for name, number in reversed(self.members.items())}
-        self._texts = dict(self.names) | {self.starts[name]: text for name, text in self._backendless().items()}
-        self._bits = {number: self.layout.key_bits[name] for name, number in universe.ids.items()}
-        self._bits |= {number: self.layout.key_bits[name] for name, number in self.starts.items()}
-        self._functionalities = {universe.ids[key]: universe.ids[name] for key, (name, _) in self._parts().items()}
-        self._functionalities |= {number: universe.ids[name] for name, number in self.starts.items()}
-        # ``EndOfFunctionalityKeys`` counts as a functionality, with a bit of its own above all others
-        end = len(universe.functionalities) + 1
-        self._end_bit = len(universe.backends) + end - 1
-        self._bits[end] = 1 << self._end_bit
-        self._functionalities[end] = end
-        self._per_backend = sum(self.layout.key_bits[name] for name in universe.per_backend)
+        parts = {name: (name, None) for name in universe.functionalities} | dict(universe.runtime_parts)
+        self._texts = dict(self.names)
+        self._bits = {number: bits[name] for name, number in ids.items()}
+        self._functionalities = {ids[key]: ids[name] for key, (name, _) in parts.items()}
+        for name, number in self.starts.items():  # keys without a backend, such as ``QuantizedUndefined``
+            self._texts[number] = KeyBits(self.layout, bits[name]).highest_priority()
+            self._bits[number] = bits[name]
+            self._functionalities[number] = ids[name]
         self.DispatchKey: type[DispatchKey] = type("DispatchKey", (DispatchKey,), {"_space": self, "__slots__": ()})
         members = {name: self.DispatchKey(number) for name, number in self.members.items()}
         self.DispatchKey.__members__ = members
@@ -63,14 +59,6 @@ class KeySpace:
             members[f"StartOf{functionality}Backends"] = self.starts[functionality]
             members[f"EndOf{functionality}Backends"] = universe.ids[keys[-1]]
         return members
-
-    def _parts(self) -> Mapping[str, tuple[str, str | None]]:
-        return {name: (name, None) for name in self.universe.functionalities} | dict(self.universe.runtime_parts)
-
-    def _backendless(self) -> dict[str, str]:
-        """PyTorch's names of per-backend functionalities' keys without a backend, such as ``QuantizedUndefined``."""
-        first = self.universe.backends[0]
-        return {name: keys[0].removesuffix(first) + UNDEFINED for name, keys in self.universe.per_backend.items()}
 
     def as_key(self, value: DispatchKey | str) -> DispatchKey:
         """The key that is given itself, or by its name. Errors: RuntimeError, and TypeError for what is no key."""
@@ -100,10 +88,6 @@ class KeySpace:
         """The key with the name of a member."""
         return self.DispatchKey(self.members[name])
 
-    def existing(self, names: Iterable[str]) -> Iterator[DispatchKey]:
-        """Keys of *names* that the universe has."""
-        return (self.key(name) for name in names if name in self.members)
-
     def text(self, key: DispatchKey | str) -> str:
         """``c10::toString``."""
         return self._texts.get(self.as_key(key).value, UNKNOWN_TEXT)
@@ -115,21 +99,6 @@ class KeySpace:
     def functionality(self, key: DispatchKey | str) -> DispatchKey:
         """``c10::toFunctionalityKey``; Undefined for alias keys."""
         return self.DispatchKey(self._functionalities.get(self.as_key(key).value, 0))
-
-    def full_after(self, key: DispatchKey | str) -> BoundKeySet:
-        """``DispatchKeySet(FULL_AFTER, key)``.
-
-        PyTorch's arithmetic does not stop at keys without a functionality: for them all backends but the last are in.
-        """
-        top = len(self.universe.backends) + self.functionality(key).value - 1
-        always = KeyBits.of(self.universe, self.universe.full_after_always)
-        return self.wrap(KeyBits(self.layout, (1 << top) - 1) | always)
-
-    def backend_keys(self, given: DispatchKey | str) -> list[DispatchKey]:
-        """The runtime keys of a per-backend functionality; any other key alone."""
-        key = self.as_key(given)
-        keys = self.universe.per_backend.get(key.name, (key.name,))
-        return [self.DispatchKey(self.members[name]) for name in keys] if key.value in self.names else [key]
 
     def is_alias(self, key: DispatchKey | str) -> bool:
         """True if it is an alias key."""
@@ -144,27 +113,8 @@ class KeySpace:
         return self.DispatchKey(start + (bits & self.layout.backend_mask).bit_length())
 
     def slot(self, key: DispatchKey | str) -> str:
-        """The table slot that PyTorch looks at for *key*.
-
-        Without a backend that is the first backend's, and for a key without bits it is Undefined's.
-        """
-        highest = self.highest(self.bits(key).bits)
-        number = highest.value + 1 if highest.value in self.starts.values() else highest.value
-        name = self.names.get(number, UNDEFINED)
-        return name if name in self.universe.slot else UNDEFINED
-
-    def printed(self, bits: KeyBits) -> str:
-        """``c10::toString`` of a set. Errors: RuntimeError for a bit beyond those of all functionalities.
-
-        The first of them is a key without a name, with which the set ends.
-        """
-        beyond = bits.bits >> self._end_bit
-        if beyond and not beyond & 1:
-            raise internal_assert("next_functionality_ <= iterator::end_iter_mask_val", "c10/core/DispatchKeySet.cpp")
-        text = str(bits)
-        # it counts only after a key that has a backend
-        has_backends = bits.bits & self.layout.backend_mask and bits.bits & self._per_backend
-        return f"{text[:-1]}, {UNKNOWN_TEXT})" if beyond and has_backends else text
+        """The table slot that PyTorch looks at for *key*: for one without bits it is Undefined's."""
+        return slot_of(self.bits(key))
 
     def wrap(self, bits: KeyBits) -> BoundKeySet:
         """Make a DispatchKeySet of the engine's bits."""
@@ -265,10 +215,4 @@ class BoundKeySet:
         return self._space.highest(self._bits.bits)
 
     def __repr__(self) -> str:
-        return self._space.printed(self._bits)
-
-
-@lru_cache(maxsize=1)
-def default_space() -> KeySpace:
-    """The space of the functions of `dispatch_cli.bindings` itself."""
-    return KeySpace(universes.load(universes.default_name()))
+        return str(self._bits)

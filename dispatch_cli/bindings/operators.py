@@ -8,7 +8,7 @@ from dispatch_cli.bindings.errors import internal_assert, read_name
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace
 from dispatch_cli.bindings.library import DispatchModule
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.dispatcher.dump import dump_registrations
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.names import OperatorName
@@ -65,7 +65,7 @@ class OperatorFunctions:
 
     def _dispatch_dump_table(self, name: str, /) -> str:
         """The computed table of an operator; an empty text when there is none of that name."""
-        return dump_table(self.dispatcher, read_name(name))
+        return self.dispatcher.dump_table(read_name(name))
 
     def _dispatch_check_invariants(self, name: str, /) -> None:
         """Raise RuntimeError when the operator's live table is not what its registrations determine."""
@@ -84,7 +84,7 @@ class OperatorFunctions:
                 "expected_k._equalsBoxedAndUnboxed(dispatchTable_[idx])",
                 "aten/src/ATen/core/dispatch/OperatorEntry.cpp",
                 f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(self.dispatcher, operator)}\n\n"
-                f"Computed table:\n~~~~~~~~~~~\n{dump_table(self.dispatcher, operator)}",
+                f"Computed table:\n~~~~~~~~~~~\n{self.dispatcher.dump_table(operator)}",
             )
 
     def _dispatch_find_schema_or_throw(self, name: str, overload_name: str, /) -> DispatchOperatorHandle:
@@ -148,19 +148,16 @@ class OperatorFunctions:
 
     def _dispatch_get_registrations_for_dispatch_key(self, dispatch_key: str = "") -> list[str]:
         """The operators with a kernel at exactly that key; without a key every operator."""
-        return self._registrations_at(dispatch_key)
+        if not dispatch_key:
+            return self._dispatch_get_all_op_names()
+        key = self.space.parse(dispatch_key).name
+        return [str(registration.operator) for registration in self.dispatcher.registered_at((key,))]
 
     def _dispatch_print_registrations_for_dispatch_key(self, dispatch_key: str = "") -> None:
         """Print `_dispatch_get_registrations_for_dispatch_key`, one name a line."""
-        names = self._registrations_at(dispatch_key)
+        names = self._dispatch_get_registrations_for_dispatch_key(dispatch_key)
         sys.stdout.write("".join(f"{name}\n" for name in names))
         sys.stdout.flush()
-
-    def _registrations_at(self, dispatch_key: str) -> list[str]:
-        if not dispatch_key:
-            return list(map(str, self.dispatcher))
-        key = self.space.parse(dispatch_key).name
-        return [str(registration.operator) for registration in self.dispatcher.registered_at((key,))]
 
     def _dispatch_has_backend_fallback(self, dispatch: DispatchKey | str, /) -> bool:
         """True if a backend fallback stands at that key."""

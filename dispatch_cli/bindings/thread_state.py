@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 from dispatch_cli.bindings.keys import DispatchKey, KeySpace
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON, PYTHON_DISPATCHER
 
-PYTHON_DISPATCHER = "PythonDispatcher"
 PYTHON_KEYS = (PYTHON, "PythonTLSSnapshot", PRE_DISPATCH)
 
 
@@ -42,9 +41,9 @@ class ThreadState(threading.local):
         """Put *key* into the include set, or take its functionality out."""
         self.included = _with(self.included, self.space.bits(key), wanted)
 
-    def set_both(self, included: KeyBits, excluded: KeyBits) -> None:
+    def set_both(self, sets: tuple[KeyBits, ...]) -> None:
         """Replace both sets."""
-        self.included, self.excluded = included, excluded
+        self.included, self.excluded = sets
 
     def set_python_dispatcher(self, on: bool) -> None:
         """Turn the Python dispatcher on or off (``PythonDispatcherTLS::set_state``), and its key with it."""
@@ -69,6 +68,17 @@ def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
 Undo = Callable[[], object]
 Change = Callable[[], Undo]
 """Changes the state of the thread, and returns what takes that back."""
+
+
+def _change(read: Callable[[], Any], write: Callable[[Any], object], new: Callable[[Any], Any]) -> Change:
+    """A change of a part of the state. new: its value, by the one before."""
+
+    def change() -> Undo:
+        before = read()
+        write(new(before))
+        return partial(write, before)
+
+    return change
 
 
 class KeySetGuard:
@@ -107,43 +117,19 @@ def guards_of(state: ThreadState) -> dict[str, type[KeySetGuard]]:
 
     def adds(name: str, keys: KeyBits) -> Change:
         """Adds keys to a set. In the end that is as it was before, whatever was changed since."""
-
-        def change() -> Undo:
-            before = getattr(state, name)
-            setattr(state, name, before | keys)
-            return partial(setattr, state, name, before)
-
-        return change
+        return _change(partial(getattr, state, name), partial(setattr, state, name), lambda before: before | keys)
 
     def replaces(*sets: KeyBits) -> Change:
         """Replaces both sets, or none of them; in the end both are as they were before."""
-
-        def change() -> Undo:
-            before = state.included, state.excluded
-            state.set_both(*(sets or before))
-            return partial(state.set_both, *before)
-
-        return change
+        return _change(lambda: (state.included, state.excluded), state.set_both, lambda before: sets or before)
 
     def switches(on: bool) -> Change:
         """Turns the Python dispatcher on or off."""
-
-        def change() -> Undo:
-            before = state.python_dispatcher
-            state.set_python_dispatcher(on)
-            return partial(state.set_python_dispatcher, before)
-
-        return change
+        return _change(lambda: state.python_dispatcher, state.set_python_dispatcher, lambda _: on)
 
     def excludes(key: DispatchKey, enabled: bool) -> Change:
         """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
-
-        def change() -> Undo:
-            before = state.is_excluded(key)
-            state.set_excluded(key, enabled)
-            return partial(state.set_excluded, key, before)
-
-        return change
+        return _change(partial(state.is_excluded, key), partial(state.set_excluded, key), lambda _: enabled)
 
     makers: dict[str, Callable[..., Change]] = {
         "_ExcludeDispatchKeyGuard": lambda keyset, /: adds("excluded", space.bits_of(keyset)),
