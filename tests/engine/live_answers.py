@@ -11,7 +11,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import types
 import warnings
 from functools import partial
@@ -64,38 +63,6 @@ def fakes(number: int, steps: Any) -> Any:
         active = next(cell.cell_contents for cell in active.__closure__ if callable(cell.cell_contents))
     metas = re.findall(r"^Meta(?: \(inactive\))?: ", core._dispatch_dump(f"fakes::{operator}"), re.MULTILINE)
     return errors, None if active is None else active.__name__, len(metas)
-
-
-def overrides(number: int, steps: Any) -> Any:
-    """The previous kernel that each warning of an override names; the warnings come from C++ and from Python.
-
-    Steps: ["cpp", KEY, NAME], ["python", KEY, NAME], ["drop", NAME].
-    """
-    torch.set_warn_always(True)
-    warnings.simplefilter("always")
-    name, registered = f"op{number}", {}
-    definition = core._dispatch_library("FRAGMENT", "overrides", "")
-    definition.def_(f"{name}(Tensor x) -> Tensor")
-    sys.stderr.flush()
-    stderr = os.dup(2)
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), 2)
-        for kind, *rest in steps:
-            if kind == "drop":
-                dropped = registered.pop(rest[0])
-                dropped._destroy() if isinstance(dropped, torch.library.Library) else dropped.reset()
-                del dropped
-            elif kind == "cpp":
-                registered[rest[1]] = core._dispatch_library("IMPL", "overrides", "")
-                registered[rest[1]].impl_t_t(name, *rest)
-            else:
-                registered[rest[1]] = torch.library.Library("overrides", "IMPL")
-                registered[rest[1]].impl(name, lambda x: x.clone(), rest[0], allow_override=True)
-        sys.stderr.flush()
-        os.dup2(stderr, 2)
-        os.close(stderr)
-        file.seek(0)
-        return re.findall(r"^  previous kernel: (.*)$", file.read().decode(), re.MULTILINE)
 
 
 def invariants_hold(name: str) -> bool:
@@ -274,7 +241,6 @@ def schemas(texts: Any) -> Any:
 ANSWERS: Any = {
     "schemas": schemas,
     "fakes": lambda asked: [fakes(*each) for each in enumerate(asked)],
-    "overrides": lambda asked: [overrides(*each) for each in enumerate(asked)],
     "orders": orders,
     "slots": slots,
     "gradients": gradients,

@@ -9,7 +9,7 @@ from tests.engine import test_order
 from tests.engine.call import callees, own_kernels, random_calls
 from tests.engine.call.fake import test_fake
 from tests.engine.call.higher_order import higher_order_cases
-from tests.engine.dispatcher import test_fakes, test_override_warning
+from tests.engine.dispatcher import test_fakes
 from tests.engine.keys import test_key_expression
 from tests.engine.live_cases import LiveCase, embedded_side, live_side, recorded_questions
 from tests.support import load_recording
@@ -22,7 +22,6 @@ CASES: dict[str, LiveCase] = {
     "fake-mode": test_fake.CASE,
     "higher-order": higher_order_cases.CASE,
     "fakes": test_fakes.CASE,
-    "overrides": test_override_warning.CASE,
     "orders": test_order.CASE,
     "expressions": test_key_expression.CASE,
 }

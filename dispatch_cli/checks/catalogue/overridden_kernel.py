@@ -45,7 +45,6 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.dispatcher.operator import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
@@ -80,9 +79,8 @@ def find(view: View) -> Iterator[Finding]:
 def _finding(name: OperatorName, key: str, registrations: Sequence[Registration], severity: Severity | None) -> Finding:
     active, *replaced = registrations
     count = "another" if len(replaced) == 1 else f"{len(replaced)} others"
-    misnamed = _misnamed(active)
     return CHECK.finding(
-        f"{name}: the kernel at {key} overrides {count}{misnamed}",
+        f"{name}: the kernel at {key} overrides {count}",
         name,
         key,
         at=active,
@@ -91,16 +89,6 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
         tip="remove one of the registrations; if the override is intended, suppress the finding with a reason",
         severity=severity,
     )
-
-
-def _misnamed(active: Registration) -> str:
-    """A second sentence: which kernel PyTorch's warning names, where that is not the overridden one."""
-    named = active.misnamed
-    if named is None:
-        return ""
-    if named == NO_DEBUG_INFO:
-        return f'. PyTorch\'s warning calls the overridden one "{named}"'
-    return f". PyTorch's warning names the wrong kernel as the previous one: {named}"
 
 
 CHECK = Check.of(find, __doc__, "DC102", Severity.WARNING)

@@ -111,7 +111,9 @@ class Dispatcher:
                     f"Duplicate registration: {debug}. Original registration: {operator.definition.debug}",
                     operator.definition,
                 )
-            for key_id in operator.visits.ids():
+            from dispatch_cli.engine.dispatcher.operator import visit_order
+
+            for key_id in visit_order(operator.visits):
                 key = self.universe.keys_of_ids[key_id]
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
@@ -393,14 +395,9 @@ class Dispatcher:
         self, operator: Operator, key: str, kernel: Kernel, catch_all: bool, captured: bool = False
     ) -> Registration:
         active = operator.active(key)
-        overridden, named = active.kernel if active else None, None
-        if not captured:
-            operator.first = operator.first.and_then(kernel)
-            if active is not None:
-                named = operator.first.named(_captured(operator))
-        registration = Registration(operator.name, key, kernel, catch_all, overridden, captured, named)
-        if key not in operator.kernels:
-            operator.visits.note(self.universe.ids[key], came=True)
+        registration = Registration(operator.name, key, kernel, catch_all, active.kernel if active else None, captured)
+        if active is None:
+            operator.visits.append(self.universe.ids[key])
         operator.kernels.setdefault(key, []).insert(0, registration)
         operator.texts[key] = kernel_text(kernel.debug, kernel.fallthrough)
         operator.registered |= self.layout.registered_bit[key]
@@ -432,7 +429,7 @@ class Dispatcher:
             operator.texts[key] = kernel_text(active.debug, active.fallthrough)
         else:
             del operator.kernels[key], operator.texts[key]
-            operator.visits.note(self.universe.ids[key], came=False)
+            operator.visits.append(-self.universe.ids[key])
             operator.registered &= ~self.layout.registered_bit[key]
         operator.live.note(self._change(registration, operator.active(key), came=False))
         self._release(operator)
@@ -445,11 +442,6 @@ class Dispatcher:
 
 def _unknown(name: OperatorName) -> Refused:
     return Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
-
-
-def _captured(operator: Operator) -> Iterator[Kernel]:
-    """The kernels that the operator has from the base."""
-    return (entry.kernel for entries in operator.kernels.values() for entry in entries if entry.captured)
 
 
 def _check_signature(

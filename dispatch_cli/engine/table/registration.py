@@ -28,11 +28,10 @@ class Registration:
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
     catch_all: it was registered without a key. overrides: the kernel that was active there before it.
-    warning_names: what PyTorch's warning names as the previous kernel, where it warns; None where that is not known.
     captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("captured", "catch_all", "kernel", "key", "operator", "overrides", "warning_names")
+    __slots__ = ("captured", "catch_all", "kernel", "key", "operator", "overrides")
 
     def __init__(
         self,
@@ -42,7 +41,6 @@ class Registration:
         catch_all: bool = False,
         overrides: Kernel | None = None,
         captured: bool = False,
-        warning_names: str | None = None,
     ) -> None:
         self.operator: Final = operator
         self.key: Final = key
@@ -50,7 +48,6 @@ class Registration:
         self.catch_all: Final = catch_all
         self.overrides: Final = overrides
         self.captured: Final = captured
-        self.warning_names: Final = warning_names
 
     def __repr__(self) -> str:
         return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
@@ -69,12 +66,6 @@ class Registration:
         if wraps is not None and wraps.kind is WrapKind.VERSION_COUNTERS:
             return False  # ``custom_op`` filters this warning: it replaces a kernel of its own
         return self.overrides is not None and (self.catch_all or self.key not in SILENT_OVERRIDES)
-
-    @property
-    def misnamed(self) -> str | None:
-        """The kernel that PyTorch's warning names as the previous one, where that is known to be wrong; else None."""
-        named = self.warning_names if self.warns else None
-        return None if self.overrides is None or named == self.overrides.debug else named
 
 
 class Definition:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations
+from dispatch_cli.engine.dispatcher.operator import visit_order
 from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -40,7 +41,7 @@ def everything(dispatcher: Dispatcher, names: tuple[str, ...]) -> dict[str, Any]
                 ],
                 [operator.live[key].kernel for key in dispatcher.universe.slots],
                 [[kernel.overrides for kernel in operator.kernels[key]] for key in operator.kernels],
-                operator.visits.ids(),
+                visit_order(operator.visits),
                 operator.holds,
                 # the errors of later steps
                 _error(dispatcher, _implement(name)),
