@@ -6,15 +6,15 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from dispatch_cli.audit.python_text import Unaccounted, blank, unaccounted
+from dispatch_cli.audit.python_text import Unaccounted, unaccounted
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINED = re.compile(r"#[ \t]*(?:define|undef|ifn?def)[ \t]+\w+")
 _SKIPPED = re.compile(
     r"//[^\\\n]*(?:\\.[^\\\n]*)*"
-    r"|/\*"
-    r'|(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\('
+    r"|/\*(?:.*?\*/|.*)"
+    r'|(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\((?:.*?\)(?P=delimiter)"|.*)'
     r'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
     r"|(?<![0-9a-fA-F])'[^'\\\n]*(?:\\.[^'\\\n]*)*'?",
     re.S,
@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
     re.M,
 )
+_DIRECTIVE = re.compile(r"(?:.*\\\n)*.*")
+"""A directive goes on over lines with a backslash at their end."""
 _BINDINGS = re.compile(
     r"(?:py|pybind11|nb|nanobind)\s*::|PYBIND11|NB_MODULE|TVM_FFI_|(?:Object|Global)Def\s*[<(]|class_\s*[<(]|enum_\s*<"
 )
@@ -78,7 +80,8 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
     for token in _TOKEN.finditer(code):
         if token["macro"] is not None:
             if token.start() >= macro_end:
-                macro, macro_end = token["macro"], end_of_directive(code, token.start())
+                directive = _DIRECTIVE.match(code, token.start())
+                macro, macro_end = token["macro"], directive.end() if directive else 0
             continue
         in_macro = token.start() < macro_end
         name = token["call"].lstrip(".-> \t\n\r")
@@ -118,43 +121,12 @@ class _Registry:
 
 
 def without_literals(text: str) -> str:
-    """The text with blanks in place of comments and literals, which keep their first quote; lines and columns stay."""
-    parts: list[str] = []
-    position = 0
-    while (skipped := _SKIPPED.search(text, position)) is not None:
-        start, end = skipped.span()
-        if skipped[0] == "/*":
-            end = after(text, "*/", end)
-        elif skipped["delimiter"] is not None:
-            end = after(text, f'){skipped["delimiter"]}"', end)
-        if skipped[0][0] != "/":  # a call with a literal has an argument
-            start = text.index("'" if skipped[0][0] == "'" else '"', start) + 1
-        parts += [text[position:start], blank_but_continued(text[start:end])]
-        position = end
-    return "".join([*parts, text[position:]])
+    """The text with blanks in place of comments, a quote and blanks for literals; lines and columns stay."""
+    return _SKIPPED.sub(_blank, text)
 
 
-def end_of_directive(code: str, position: int) -> int:
-    """End of a directive, which goes on over lines with a backslash at their end."""
-    while True:
-        end = code.find("\n", position)
-        if end == -1:
-            return len(code)
-        if not code[max(end - 2, position) : end].rstrip("\r").endswith("\\"):
-            return end
-        position = end + 1
-
-
-def after(text: str, closing: str, position: int) -> int:
-    """The place behind the next *closing*; the end of the text where there is none."""
-    end = text.find(closing, position)
-    return len(text) if end == -1 else end + len(closing)
-
-
-def blank_but_continued(text: str) -> str:
-    """Blanks; the backslashes at ends of lines stay, as a ``#define`` goes on with them."""
-    if "\\\n" not in text:
-        return blank(text)
-    return "\n".join(
-        " " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in text.split("\n")
-    )
+def _blank(skipped: re.Match[str]) -> str:
+    """The backslashes at ends of lines stay, as a ``#define`` goes on with them."""
+    quote = "" if skipped[0].startswith("/") else '"'  # a call with a literal has an argument
+    lines = skipped[0][len(quote) :].split("\n")
+    return quote + "\n".join(" " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in lines)

@@ -31,8 +31,11 @@ _DECORATES = re.compile(r"^[ \t]*@[ \t]*[\w.]+\.$", re.M)
 """A method of an operator: what torch.library has by these names takes arguments."""
 _BEFORE = 200
 """Characters before a name that are looked at."""
-_TRIPLE = ('"""', "'''")
-_QUOTED = re.compile(r"\"\"\"|'''|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|#[^\n]*", re.S)
+_QUOTED = re.compile(
+    r"(?P<triple>\"\"\"|''')(?:.*?(?<!\\)(?:\\\\)*(?P=triple)|.*)"
+    r"|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|#[^\n]*",
+    re.S,
+)
 
 
 class Unaccounted(NamedTuple):
@@ -90,28 +93,5 @@ def _is_call(before: str, name: str, imported: set[str]) -> bool:
 
 
 def without_strings(text: str) -> str:
-    """The text with blanks in place of comments and of what is in strings; lines and columns stay."""
-    parts: list[str] = []
-    position = 0
-    while (quoted := _QUOTED.search(text, position)) is not None:
-        start, end = quoted.span()
-        if quoted[0] in _TRIPLE:
-            end = _end_of_triple(text, end, quoted[0])
-        parts += [text[position:start], blank(text[start:end])]
-        position = end
-    return "".join([*parts, text[position:]])
-
-
-def _end_of_triple(text: str, position: int, quote: str) -> int:
-    """End of a string of three quotes; that of the text for a string that does not end."""
-    while (end := text.find(quote, position)) != -1:
-        before = text[max(end - 50, position) : end]
-        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
-            return end + 3
-        position = end + 1
-    return len(text)
-
-
-def blank(text: str) -> str:
-    """Replace each character of a text with a blank, except line ends."""
-    return "".join("\n" if character == "\n" else " " for character in text) if "\n" in text else " " * len(text)
+    """The text with blanks in place of comments and strings; lines and columns stay."""
+    return _QUOTED.sub(lambda quoted: "\n".join(" " * len(line) for line in quoted[0].split("\n")), text)
