@@ -65,22 +65,15 @@ class IgnoreRule(NamedTuple):
 
 
 def _match(parts: Sequence[Matcher | None], path: Sequence[str]) -> bool:
-    """True if all parts match. The last ``**`` takes one part more where what follows it does not match."""
-    at = now = 0
-    retry: tuple[int, int] | None = None
-    while now < len(path):
-        if at < len(parts) and (part := parts[at]) is None:
-            if at + 1 == len(parts):
-                return True
-            retry, at = (at, now), at + 1
-        elif at < len(parts) and part is not None and part(path[now]):
-            at, now = at + 1, now + 1
-        elif retry is not None:
-            at, now = retry[0] + 1, retry[1] + 1
-            retry = (retry[0], now)
-        else:
-            return False
-    return at == len(parts)
+    """True if all parts match. The places that can be reached are kept, so no pattern takes more than its length."""
+    places = {0}
+    for number, part in enumerate(parts, 1):
+        if part is None and places:
+            least = min(places) + (number == len(parts))  # ``a/**`` is about what is in a, not about a
+            places = set(range(least, len(path) + 1))
+        elif part is not None:
+            places = {place + 1 for place in places if place < len(path) and part(path[place])}
+    return len(path) in places
 
 
 def parse_rule(line: str) -> IgnoreRule | None:
@@ -244,14 +237,12 @@ class Walked(NamedTuple):
     """Files that a run reads.
 
     files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
-    looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
-    templates: files of which sources are made, and which are not read. naming: files that may name the backend at
-    PrivateUse1.
+    looked for. left_out: what is not read. named: the files that were named. templates: files of which sources are
+    made, and which are not read. naming: files that may name the backend at PrivateUse1.
     """
 
     files: dict[SourceKind, list[str]]
     headers: frozenset[str]
-    digests: dict[str, str]
     left_out: tuple[LeftOut, ...]
     named: frozenset[str]
     templates: tuple[str, ...]

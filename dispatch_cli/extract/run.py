@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from dispatch_cli.audit import audit
@@ -17,7 +18,7 @@ from dispatch_cli.extract.given_names import imported_names, of_package, without
 from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import readable, with_answers
-from dispatch_cli.extract.sources import ReadSettings, Sources, digest, exclusions, settings_of_files
+from dispatch_cli.extract.sources import ReadSettings, Sources, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
@@ -51,7 +52,6 @@ def _collect(
     not_understood = {statement.at for extraction in extractions for statement in extraction.not_understood}
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
     backend_names, written = _with_backends(extractions, items, walked, sources)
-    lines = _lines_of({**walked.digests, **sources.opened})
     problems = [problem for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
@@ -71,7 +71,7 @@ def _collect(
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
         left_out=(*walked.left_out, *map(_broken, broken.values())),
         declarations=tuple(file for file in walked.files.get(SourceKind.DECLARATIONS, ()) if file not in broken),
-        lines=lines,
+        lines=partial(_lines, sources.opened),
         backend_names=tuple(backend_names),
     )
     return result, problems
@@ -192,7 +192,6 @@ def run(
         include=include,
         settings=read_settings,
         named=walked.named,
-        digests=walked.digests,
         progress=progress,
     )
     result, problems = _collect(walked, sources, backends, pytorch)
@@ -230,15 +229,12 @@ def _broken(problem: Problem) -> LeftOut:
     return LeftOut(problem.span.file, WhyLeftOut.BROKEN, detail=f"{problem.message} ({place})")
 
 
-def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:
-    """Gives the lines of the files of a run; those of a file that is not as it was read are not given."""
-
-    def lines(name: str) -> list[str]:
-        try:
-            data = source.read_plain(name, source.MAX_SOURCE_BYTES) if name in digests else b""
-        except source.SourceError:
-            return []
-        is_same = digest(data) == digests.get(name)
-        return _LINE_BREAK.split(data.decode("utf-8-sig", "replace")) if is_same else []
-
-    return lines
+def _lines(read: Collection[str], name: str) -> list[str]:
+    """The lines of a file that a run read."""
+    if name not in read:
+        return []
+    try:
+        data = source.read_plain(name, source.MAX_SOURCE_BYTES)
+    except source.SourceError:
+        return []
+    return _LINE_BREAK.split(data.decode("utf-8-sig", "replace"))

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from hashlib import blake2b
 from typing import NamedTuple
 
 from dispatch_cli.declarations import source
@@ -90,22 +89,16 @@ class ReadSettings(NamedTuple):
     is_built: bool = True
 
 
-def digest(data: bytes) -> str:
-    """Digest of the content of a file."""
-    return blake2b(data, digest_size=20).hexdigest()
-
-
 @dataclass(frozen=True)
 class Sources:
     """The files of a run.
 
     files: the files to extract from, by kind, in order. headers: files that may be included besides (their paths).
     include: the directories of ``-I``. settings: how a file is read, by its name.
-    named: the files that the user names.
-    digests: of the content of files, as they were looked at first. progress: is told each file that is read.
+    named: the files that the user names. progress: is told each file that is read.
 
-    While a run reads: *opened* has the digests of files that are not in *digests*, *stand_ins* the names that stand for
-    a ``TORCH_EXTENSION_NAME`` that is not known, with True for a guess, *work* what the readers may still do.
+    While a run reads: *opened* has the files that were read, *stand_ins* the names that stand for a
+    ``TORCH_EXTENSION_NAME`` that is not known, with True for a guess, *work* what the readers may still do.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -113,9 +106,8 @@ class Sources:
     include: tuple[str, ...] = ()
     settings: Callable[[str], ReadSettings] = lambda _: ReadSettings()
     named: frozenset[str] = frozenset()
-    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
     progress: Callable[[str], None] | None = field(default=None, repr=False)
-    opened: dict[str, str] = field(default_factory=dict, repr=False)
+    opened: set[str] = field(default_factory=set, repr=False)
     stand_ins: dict[str, bool] = field(default_factory=dict, repr=False)
     work: WorkBudget = field(default_factory=WorkBudget, repr=False, compare=False)
 
@@ -124,8 +116,7 @@ class Sources:
         if self.progress is not None:
             self.progress(name)
         data = source.read_plain(name, MAX_SOURCE_BYTES)
-        if name not in self.digests:
-            self.opened[name] = digest(data)
+        self.opened.add(name)
         return data.decode("utf-8-sig", "replace")
 
     def find(self, target: str, including: str, quoted: bool) -> str | None:

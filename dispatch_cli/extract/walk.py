@@ -23,7 +23,6 @@ from dispatch_cli.extract.left_out import (
     is_of_tests,
     reason_of_folder,
 )
-from dispatch_cli.extract.sources import digest
 from dispatch_cli.files import Entry, RevisionError, paths
 from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_files
@@ -89,7 +88,6 @@ class _Walker:
         self._with_tests = with_tests
         self._files: dict[str, SourceKind] = {}
         self._headers: set[str] = set()
-        self._digests: dict[str, str] = {}
         self._left_out: dict[str, LeftOut] = {}
         self._named: set[str] = set()
         self._templates: list[str] = []
@@ -110,7 +108,7 @@ class _Walker:
                 files.setdefault(kind, []).append(name)
         left_out = tuple(self._left_out[path] for path in sorted(self._left_out))
         return Walked(
-            *(files, frozenset(self._headers), self._digests, left_out, frozenset(self._named)),
+            *(files, frozenset(self._headers), left_out, frozenset(self._named)),
             templates=tuple(self._templates),
             naming=tuple(self._naming),
         )
@@ -215,7 +213,7 @@ class _Walker:
         if not is_regular:
             self._leave_out(path, WhyLeftOut.NOT_A_FILE)
             return
-        if path not in self._digests:
+        if path not in self._files:
             self._read(path, folder.with_tests)
 
     def _look_at_link(self, path: str, root: str) -> None:
@@ -265,7 +263,6 @@ class _Walker:
             self._templates.append(path)
             return
         self._files.setdefault(path, kind)
-        self._digests[path] = digest(data)
         if kind is SourceKind.CPP:
             self._headers.add(path)
         if kind in (SourceKind.CPP, SourceKind.PYTHON) and MARK in data and path not in self._naming:
@@ -277,5 +274,5 @@ class _Walker:
         )
 
     def _leave_out(self, path: str, reason: WhyLeftOut, is_folder: bool = False, detail: str = "") -> None:
-        if path not in self._digests:
+        if path not in self._files:
             self._left_out.setdefault(path, LeftOut(path, reason, is_folder, detail))

@@ -50,12 +50,6 @@ def test_what_a_run_finds() -> None:
     assert result.lines("/etc/passwd") == []
 
 
-def test_lines_of_a_file_that_was_changed_are_not_shown(tree: Path) -> None:
-    result = run(["src"])
-    (tree / "src" / "f.cpp").write_text("a secret\n")
-    assert result.lines("src/f.cpp") == []
-
-
 def test_settings_of_some_files() -> None:
     project = SourceSettings(
         FileSettings((), (("A", "1"), ("B", "1")), (), (("key", "CPU"),)),
