@@ -88,22 +88,17 @@ class Violation(NamedTuple):
     found: str
     entry: TableEntry
 
-    @property
-    def key(self) -> str:
-        """The first of its keys."""
-        return self.keys[0]
 
-    @property
-    def reason(self) -> str:
-        """Reason that it shares with other violations of the guard."""
-        return f"the guard requires {self.wanted}"
+class OperatorGlobs:
+    """The operators of a state that globs of guards and promises match, and the work that is left for them.
 
+    A glob is compared once.
+    """
 
-class GuardBudget:
-    """The work that is left."""
-
-    def __init__(self) -> None:
+    def __init__(self, view: View) -> None:
         self._left = MAX_WORK
+        self._names = {str(name): name for name in view.names}
+        self._matching: dict[str, tuple[OperatorName, ...]] = {}
 
     def spend(self, work: int, guard: Guard | Promise) -> None:
         """Take *work* for a guard or promise. Errors: InputError when there is not so much left."""
@@ -114,25 +109,13 @@ class GuardBudget:
             hint = f"let {what} name fewer operators and keys, or check them in several runs with --guards FILE"
             raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))
 
-
-class OperatorGlobs:
-    """The operators of a state that globs of guards and promises match; a glob is compared once.
-
-    budget: the work that is left.
-    """
-
-    def __init__(self, view: View) -> None:
-        self.budget = GuardBudget()
-        self._names = {str(name): name for name in view.names}
-        self._matching: dict[str, tuple[OperatorName, ...]] = {}
-
     def matching(self, glob: str, asking: Guard | Promise) -> tuple[OperatorName, ...]:
         """The operators that a glob or a name matches. Errors: InputError when it is too much work."""
         names = self._matching.get(glob)
         if names is None:
             texts = [glob] if glob in self._names else []
             if is_glob(glob):
-                self.budget.spend(len(self._names) * OF_TEXT, asking)
+                self.spend(len(self._names) * OF_TEXT, asking)
                 texts = list(filter(glob_pattern(glob).match, self._names))
             names = self._matching[glob] = tuple(self._names[text] for text in texts)
         return names
@@ -166,7 +149,7 @@ class Guards:
     def broken(self, guard: Guard) -> Iterator[tuple[OperatorName, tuple[Violation, ...]]]:
         """The operators that break a guard, and its violations by each. Errors: InputError when it is too much work."""
         for name in self.operators(guard):
-            self._globs.budget.spend(OF_OPERATOR, guard)
+            self._globs.spend(OF_OPERATOR, guard)
             if broken := tuple(self._violations(guard, self._view.live_table(name))):
                 yield name, broken
 

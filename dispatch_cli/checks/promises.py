@@ -47,7 +47,7 @@ class Promises:
             asked = sorted(names if guarded is None else names & guarded, key=str)
             contexts = [context for context in PROMISED if context in promise.contexts]
             columns = support_columns(state, (), promise.backends, contexts)
-            self._globs.budget.spend(len(asked) * len(columns) * OF_CELL, promise)
+            self._globs.spend(len(asked) * len(columns) * OF_CELL, promise)
             for row in support_rows(state, asked, columns):
                 for backends, of_contexts, cell in _grouped(columns, row):
                     yield BrokenPromise(row, backends, of_contexts, cell, promise)

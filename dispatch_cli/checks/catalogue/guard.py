@@ -69,7 +69,7 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
     finding = CHECK.finding(
         message,
         name,
-        violation.key,
+        keys[0],
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or guard.ops)[0],
@@ -77,7 +77,7 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
         related=_related(view, guard, name, violation),
         subject=wants_text(guard),
     )
-    return finding._replace(shared=violation.reason)
+    return finding._replace(shared=f"the guard requires {wanted}")
 
 
 def _related(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Iterator[tuple[str, Span | None]]:

@@ -75,14 +75,14 @@ def new_findings(after: Sequence[Finding], before: Sequence[Finding]) -> Iterato
 
 
 class ChangeIndex:
-    """Changes by what they are of, so that each finding looks at few of them."""
+    """Changes by the operators that they are of, so that each finding looks at few of them."""
 
     def __init__(self, changes: Iterable[OwnChange], universe: Universe) -> None:
         self._universe = universe
-        self._all: dict[OperatorName | str | None, dict[str, list[OwnChange]]] = {}
+        self._by_family: dict[str | None, list[OwnChange]] = {}
         for change in changes:
-            for whose in (change.operator, *(() if change.operator is None else (family_of(change.operator),))):
-                self._all.setdefault(whose, {}).setdefault(change.key, []).append(change)
+            family = None if change.operator is None else family_of(change.operator)
+            self._by_family.setdefault(family, []).append(change)
 
     def causes(self, operator: str | None, *keys: str | None) -> list[OwnChange]:
         """The changes that can have led to a finding: of its operator, of other forms of it, of backend fallbacks.
@@ -90,12 +90,12 @@ class ChangeIndex:
         Of these, those at its keys, where there are some.
         """
         name = None if operator is None else OperatorName.parse(operator)
-        of_operator = {} if name is None else self._all.get(name) or self._all.get(family_of(name), {})
-        of_fallbacks = self._all.get(None, {})
-        candidates = [(at, those) for part in (of_operator, of_fallbacks) for at, those in part.items()]
-        covered, at_keys = self._universe.covered_by, frozenset(keys)
-        at_key = [those for at, those in candidates if not at_keys.isdisjoint((at, *covered(at)))]
-        return [change for those in at_key or [those for _, those in candidates] for change in those[: MOST_NOTES + 1]]
+        of_forms = [] if name is None else self._by_family.get(family_of(name), [])
+        of_operator = [change for change in of_forms if change.operator == name]
+        candidates = [*(of_operator or of_forms), *self._by_family.get(None, ())]
+        slots = frozenset(keys)
+        covered = self._universe.covered_by
+        return [it for it in candidates if not slots.isdisjoint((it.key, *covered(it.key)))] or candidates
 
 
 def _placed(finding: Finding, changes: ChangeIndex) -> Finding:

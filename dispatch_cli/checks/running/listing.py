@@ -46,17 +46,6 @@ _Place = tuple[Span | None, str | None]
 """The place and the reason that findings of a group share."""
 
 
-class _Alike:
-    """Findings that share a place and a reason. severity: the worst of those that are passed over."""
-
-    __slots__ = ("listed", "passed_over", "severity")
-
-    def __init__(self, severity: Severity) -> None:
-        self.severity = severity
-        self.listed = 0
-        self.passed_over = 0
-
-
 class Listing:
     """The findings of one check.
 
@@ -69,8 +58,8 @@ class Listing:
         self.counts: dict[Severity, int] = {}
         self._of_operators: dict[Severity, Counter[str]] = {}
         self._limits = limits
-        self._groups: dict[_Place, _Alike] = {}
-        self._further = _Alike(Severity.INFO)
+        self._groups: Counter[_Place] = Counter()
+        self._passed_over: dict[_Place | None, tuple[Severity, int]] = {}  # by group; None for all that are not listed
 
     def add(self, finding: Finding) -> bool:
         """Count a finding, and list it if there is room; True if there was."""
@@ -79,12 +68,12 @@ class Listing:
         if finding.operator is not None:
             self._of_operators.setdefault(severity, Counter())[finding.operator] += 1
         if self._is_full(place):
-            group = self._groups.get(place, self._further)
-            group.passed_over += 1
-            group.severity = worse(group.severity, severity)
+            group = place if place in self._groups else None
+            worst, count = self._passed_over.get(group, (severity, 0))
+            self._passed_over[group] = worse(worst, severity), count + 1
             return False
         if self._limits is not None:
-            self._groups.setdefault(place, _Alike(severity)).listed += 1
+            self._groups[place] += 1
         self.listed.append(finding)
         return True
 
@@ -92,12 +81,10 @@ class Listing:
         """True if no more findings of a group are listed."""
         if self._limits is None:
             return False
-        group = self._groups.get(place)
-        if group is None:
+        if place not in self._groups:
             return len(self._groups) >= self._limits.of_check
-        if len(self.listed) >= self._limits.of_check:
-            return True
-        return group.listed >= self._limits.of_group and place != (None, None)
+        is_large = self._groups[place] >= self._limits.of_group and place != (None, None)
+        return is_large or len(self.listed) >= self._limits.of_check
 
     @property
     def by_operator(self) -> dict[str, dict[Severity, int]]:
@@ -110,11 +97,9 @@ class Listing:
 
     def unlisted(self) -> Iterator[Unlisted]:
         """Counts of findings that are not listed: for each group listed in part, and for all others together."""
-        for (span, reason), group in self._groups.items():
-            if group.passed_over:
-                yield Unlisted(self.check, group.severity, span, reason, group.listed, group.passed_over)
-        if self._further.passed_over:
-            yield Unlisted(self.check, self._further.severity, None, None, 0, self._further.passed_over)
+        for place, (severity, count) in sorted(self._passed_over.items(), key=lambda item: item[0] is None):
+            span, reason = place or (None, None)
+            yield Unlisted(self.check, severity, span, reason, 0 if place is None else self._groups[place], count)
 
 
 def worse(severity: Severity, other: Severity) -> Severity:
