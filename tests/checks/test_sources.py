@@ -419,19 +419,6 @@ def test_what_follows_from_a_refused_kernel_is_an_info(tmp_path: Path) -> None:
     assert "a refused registration may be what it lacks" in findings[1]["message"]
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        ("a.cpp", "m.fallback(torch::CppFunction::makeFallthrough())"),
-        ("a.py", ".fallback(torch.library.fallthrough_kernel)"),
-    ],
-)
-def test_a_tip_is_in_the_language_of_the_source(file: str, words: str, state_of: StateOf) -> None:
-    text = HEAD + DEFINITION + block("PrivateUse1", "kernel", file, 2)
-    (finding,) = findings(state_of(text), select="no-autocast-fallback")
-    assert finding.tip is not None and words in finding.tip
-
-
 def test_a_refused_definition_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its kernels dangle for that reason."""
     monkeypatch.chdir(tmp_path)

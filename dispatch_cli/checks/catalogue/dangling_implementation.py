@@ -47,7 +47,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.files import CORE_NAMESPACES, NamespaceOwner
@@ -62,8 +61,6 @@ MAX_SUGGESTIONS = 20
 MAX_OVERLOADS = 4
 """An operator with more overloads than these is not listed whole."""
 CUTOFF = 0.8
-COUNTERPART_CUTOFF = 0.7
-"""As `CUTOFF`, of an operator of the same library that lacks kernels where the one that is not defined has some."""
 _ASKS_PYTORCH = re.compile(r"torch\.library\._(?:defs|impls)\b|torch\._C\._dispatch_|hasattr\(torch\.ops\b")
 """Call in a condition that tests if something is registered already."""
 REFUSED_SCHEMA = "bad-schema"
@@ -95,7 +92,7 @@ def find(view: View) -> Iterator[Finding]:
             outcome, tip, severity = NOTHING_DEFINES, OTHER_BUILD, _otherwise(view, name, kernels)
         hint = ""
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
-            hint = near_names(name, defined) or _counterpart_hint(view, name)
+            hint = near_names(name, defined)
         yield CHECK.finding(
             f"{name} has kernels at {keys}, {outcome}{_where(view, name, outcome, severity)}{hint}",
             name,
@@ -241,21 +238,6 @@ def near_names(name: OperatorName, defined: Defined) -> str:
         return ""
     meant_one = OperatorName(other, name.overload) if name.overload in defined.overloads(other) else other
     return f"; did you mean {meant_one}?"
-
-
-def _counterpart_hint(view: View, name: OperatorName) -> str:
-    """An operator of the same library that has kernels, and none where this one has its own."""
-    keys = frozenset(view.pattern(name).keys)
-    lacking = {
-        str(other).rpartition("::")[2]: other
-        for other in view.touched
-        if other.namespace == name.namespace and view.schema_text(other) is not None
-        if (own := view.pattern(other).keys) and keys.isdisjoint(own)
-    }
-    meant = next(iter(get_close_matches(str(name).rpartition("::")[2], lacking, 1, COUNTERPART_CUTOFF)), None)
-    return (
-        "" if meant is None else f"; did you mean {lacking[meant]}, which has no kernel at {', '.join(sorted(keys))}?"
-    )
 
 
 def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:

@@ -76,15 +76,11 @@ def find(view: View) -> Iterator[Finding]:
                 continue
             if missing:
                 yield _finding(view, name, missing, RAISES, Severity.ERROR)
-            elif view.returns_tensors(name) and not _never_differentiated(name):
-                yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
+            elif view.returns_tensors(name):
+                from dispatch_cli.engine.support.gradients import never_differentiated
 
-
-def _never_differentiated(name: OperatorName) -> bool:
-    """`never_differentiated`, whose tables are read only where there is such a kernel."""
-    from dispatch_cli.engine.support.gradients import never_differentiated
-
-    return never_differentiated(name)
+                if not never_differentiated(name):
+                    yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
 
 
 def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple[str, Severity | None]:

@@ -48,8 +48,7 @@ If another library does so, name its declarations in `extends`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
@@ -60,26 +59,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import autocast_key_of
 
 MAX_NAMED = 3
-
-
-_IN_CPP = "TORCH_LIBRARY_IMPL(_, {0}, m) {{ m.fallback(torch::CppFunction::makeFallthrough()); }}"
-_IN_YAML = "fallbacks: {{{0}: fallthrough}}"
-_IN_PYTHON = 'torch.library.Library("_", "IMPL", "{0}").fallback(torch.library.fallthrough_kernel)'
-_WORDS = {"py": _IN_PYTHON, "yaml": _IN_YAML, "yml": _IN_YAML, "json": _IN_YAML}
-"""The fallback as the kind of the file writes it."""
-
-
-class _Backend(NamedTuple):
-    """Registrations of the user's own files for a backend without a fallback at its autocast key.
-
-    kernels: of operators that fail under autocast, the first kernel of each. fallback: for all operators, if any.
-    others: kernels at the autocast key, which work.
-    """
-
-    key: str
-    kernels: list[tuple[OperatorName, Registration]]
-    fallback: Registration | None
-    others: list[tuple[OperatorName, Registration]]
+_Kernels = list[tuple[OperatorName, Registration]]
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -89,15 +69,13 @@ def find(view: View) -> Iterator[Finding]:
     for backend in view.universe.backends:
         key = autocast_key_of(view.universe, backend)
         if key is not None and key not in view.dispatcher.fallbacks:
-            result = _backend(view, backend, key)
-            if result.kernels or result.fallback is not None:
-                yield _finding(view, backend, result)
+            yield from _of_backend(view, backend, key)
 
 
-def _backend(view: View, backend: str, key: str) -> _Backend:
-    parts = view.universe.runtime_parts
-    bits = [bit for bit in view.universe.runtime if parts[bit][1] == backend]
-    result = _Backend(key, [], next((view.own_fallbacks[bit] for bit in bits if bit in view.own_fallbacks), None), [])
+def _kernels(view: View, bits: Sequence[str], key: str) -> tuple[_Kernels, _Kernels]:
+    """Operators that fail under autocast, each with a kernel at one of *bits*; and those with a kernel at *key*."""
+    failing: _Kernels = []
+    working: _Kernels = []
     for pattern in view.patterns:
         keys = [bit for bit in bits if pattern.has(bit) and bit not in pattern.fallthrough]
         if not keys and not pattern.has(key):
@@ -106,32 +84,34 @@ def _backend(view: View, backend: str, key: str) -> _Backend:
             active = view.active(name)
             own = next((active[bit] for bit in keys if view.is_own(active[bit])), None)
             if key in active and view.is_own(active[key]):
-                result.others.append((name, active[key]))
+                working.append((name, active[key]))
             elif own is not None and pattern.rule(key) is Rule.MISSING and view.takes_tensors(name):
-                result.kernels.append((name, own))
-    return result
+                failing.append((name, own))
+    return failing, working
 
 
-def _finding(view: View, backend: str, own: _Backend) -> Finding:
-    failing = [name for name, _ in own.kernels]
-    device = next((device for device, key in view.universe.devices.items() if key == backend), backend)
-    which = ", ".join(map(str, failing[:MAX_NAMED])) + (" …" if len(failing) > MAX_NAMED else "")
+def _of_backend(view: View, backend: str, key: str) -> Iterator[Finding]:
+    parts = view.universe.runtime_parts
+    bits = [bit for bit in view.universe.runtime if parts[bit][1] == backend]
+    fallback = next((view.own_fallbacks[bit] for bit in bits if bit in view.own_fallbacks), None)
+    failing, working = _kernels(view, bits, key)
+    if not failing and fallback is None:
+        return
+    device = next((device for device, other in view.universe.devices.items() if other == backend), backend)
+    which = ", ".join(str(name) for name, _ in failing[:MAX_NAMED]) + (" …" if len(failing) > MAX_NAMED else "")
     verb = "raises" if len(failing) == 1 else "raise"
-    if own.fallback is not None:
+    if fallback is not None:
         which, verb = f"every operator without a kernel there{f' (such as {which})' if which else ''}", "raises"
-    at = own.fallback or own.kernels[0][1]
-    file = "" if at.kernel.span is None else at.kernel.span.file
-    words = _WORDS.get(file.rpartition(".")[2], _IN_CPP).format(own.key)
-    there = f"{len(own.others):,} operator{'s have kernels' if len(own.others) > 1 else ' has a kernel'} there"
-    return CHECK.finding(
-        f'{own.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
-        key=own.key,
-        at=at,
+    there = f"{len(working):,} operator{'s have kernels' if len(working) > 1 else ' has a kernel'} there"
+    yield CHECK.finding(
+        f'{key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
+        key=key,
+        at=fallback or failing[0][1],
         details=(("operators", f"{len(failing):,}"),) if failing else (),
-        related=[(there, registration.kernel.span) for _, registration in own.others[:1]],
-        tip=f"register a fallthrough as the fallback at {own.key}: {words}",
-        fix=(fallthrough_fallback(own.key),),
-        severity=None if own.others else Severity.INFO,
+        related=[(there, registration.kernel.span) for _, registration in working[:1]],
+        tip=f"register a fallthrough as the fallback at {key}",
+        fix=(fallthrough_fallback(key),),
+        severity=None if working else Severity.INFO,
     )
 
 

@@ -61,25 +61,17 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
 )
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 
-SIGNATURE_MISMATCH = "signature-mismatch"
-"""The code of a kernel whose function does not fit the schema."""
-DUPLICATE_DEFINITION = "duplicate-definition"
-"""The code of a definition of an operator that is defined already."""
-DUPLICATE_LIBRARY = "duplicate-library"
-"""The code of a second ``TORCH_LIBRARY`` block of a namespace."""
-FAKE_IMPL = "fake-impl"
-"""The code of a fake implementation of an operator that has one already, or needs none."""
-_REPEATED = frozenset({DUPLICATE_DEFINITION, DUPLICATE_LIBRARY, FAKE_IMPL})
+_DUPLICATE, _UNKNOWN = Refusal.DUPLICATE_DEFINITION.value, Refusal.UNKNOWN_OPERATOR.value
+_REPEATED = frozenset({_DUPLICATE, Refusal.DUPLICATE_LIBRARY.value, Refusal.FAKE_IMPL.value})
 """Refusals that are not certain in a handler of exceptions: the first attempt may not have registered anything."""
-_OF_VERSION = frozenset({SIGNATURE_MISMATCH, DUPLICATE_DEFINITION})
+_OF_VERSION = frozenset({_DUPLICATE, Refusal.SIGNATURE_MISMATCH.value})
 """Refusals of registrations for PyTorch's operators that another version may accept."""
 TAKEN = ("functionality-key", "dropped-library")
 """The codes of a kernel at a functionality, and of a library that does not last, which PyTorch takes."""
-UNKNOWN_OPERATOR = "unknown-operator"
-"""The code of a registration, such as `register_fake`, for an operator that is not there."""
 
 
 def is_expected(item: Problem) -> bool:
@@ -98,13 +90,13 @@ def is_expected(item: Problem) -> bool:
 
     if item.code in _REPEATED and any(map(is_for_exception, item.when)):
         return True
-    if item.code == DUPLICATE_LIBRARY:
+    if item.code == Refusal.DUPLICATE_LIBRARY.value:
         return any(is_for_absent_namespace(condition, item.namespace) for condition in item.when)
     if item.operator is None:
         return False
-    if item.code == UNKNOWN_OPERATOR:
+    if item.code == _UNKNOWN:
         return asks_for(item.when, item.operator)
-    return item.code == DUPLICATE_DEFINITION and is_for_absent(item.when, item.operator)
+    return item.code == _DUPLICATE and is_for_absent(item.when, item.operator)
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -112,7 +104,7 @@ def find(view: View) -> Iterator[Finding]:
     for position, item in enumerate(view.state.refused):
         if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
             continue
-        if is_expected(item) or (item.code == UNKNOWN_OPERATOR and _asks_in_vain(view, item)):
+        if is_expected(item) or (item.code == _UNKNOWN and _asks_in_vain(view, item)):
             continue
         message = " ".join(item.message.split())
         text, is_given, reason = message.rpartition(" reason: ")
@@ -132,7 +124,7 @@ def find(view: View) -> Iterator[Finding]:
             from dispatch_cli.model.conditions.simplify import text_of_all
 
             when = text_of_all(item.when) or None
-        if item.code == UNKNOWN_OPERATOR and item.operator is not None:
+        if item.code == _UNKNOWN and item.operator is not None:
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator), position < MAX_SUGGESTIONS)
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch

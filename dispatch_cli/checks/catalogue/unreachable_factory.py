@@ -39,7 +39,6 @@ from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.finding_parts import keys_text, own_kernels
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.table.table import unreachable_without_tensors
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import BACKEND_SELECT, UNDEFINED
 
 
@@ -55,22 +54,18 @@ def find(view: View) -> Iterator[Finding]:
 def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator[Finding]:
     for name in pattern.operators:
         if view.takes_tensors(name) is False and view.concerns(name, keys):
+            from dispatch_cli.engine.call.options import is_factory
+
             yield CHECK.finding(
                 f"{name} takes no tensors: calls end at {UNDEFINED}, which is empty, and never reach {keys_text(keys)}",
                 name,
                 UNDEFINED,
                 at=view.registration(name, keys[0]),
                 details=(("unreachable", ", ".join(keys)),),
-                fix=own_kernels(view, name, (BACKEND_SELECT,)) if _takes_device(view, name) else (),
+                fix=own_kernels(view, name, (BACKEND_SELECT,)) if is_factory(view.schema(name)) else (),
                 tip="register a kernel at BackendSelect that chooses the backend by the device; or register the kernel "
                 "at CompositeExplicitAutograd",
             )
-
-
-def _takes_device(view: View, name: OperatorName) -> bool:
-    from dispatch_cli.engine.call.options import is_factory
-
-    return is_factory(view.schema(name))
 
 
 CHECK = Check.of(find, __doc__, "DC301", Severity.ERROR, lacks=MissingPart.KERNEL)

@@ -69,21 +69,12 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
 
 def _why(view: View, pattern: Pattern, key: str) -> str:
     """Explanation of what fills the slots that the kernel could fill."""
-    takers: dict[str | None, list[str]] = {}
-    for slot in view.universe.covered_by(key):
-        decision = pattern.decision(slot)
-        takers.setdefault(None if decision.rule is Rule.KERNEL else decision.source or "", []).append(slot)
-    if not takers:
+    slots = view.universe.covered_by(key)
+    sources = (pattern.decision(slot).source for slot in slots)
+    first = [source for source in dict.fromkeys(sources) if source is not None]
+    if not slots:
         return f"the table has no slot for {key}"
-    return ", and ".join(_taken(taker, slots) for taker, slots in takers.items())
-
-
-def _taken(taker: str | None, slots: list[str]) -> str:
-    """taker: the alias key whose kernel is there; an empty text for none, None for kernels at the slots themselves."""
-    if taker is None:
-        return f"{keys_text(slots)} {'has a kernel of its own' if len(slots) == 1 else 'have kernels of their own'}"
-    what = f"the kernel at {taker}" if taker else "no kernel"
-    return f"{keys_text(slots)} {'holds' if len(slots) == 1 else 'hold'} {what}"
+    return f"the kernel{'' if len(first) == 1 else 's'} at {keys_text(first)} come{'s' * (len(first) == 1)} first"
 
 
 CHECK = Check.of(find, __doc__, "DC104", Severity.WARNING)

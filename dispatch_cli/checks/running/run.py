@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.catalogue import unused_suppression
-from dispatch_cli.checks.catalogue.refused_registration import UNKNOWN_OPERATOR
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.running.brought_about import Finder
 from dispatch_cli.checks.running.listing import Limits, Listing
 from dispatch_cli.checks.running.selection import Suppressions
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.declarations import RegisteringFunction
 from dispatch_cli.model.names import Severity
 from dispatch_cli.model.problem import Related
@@ -47,7 +47,7 @@ class FunctionIndex:
             return finding
         note = Related(f"registered in {function.name}(), when that is called", function.at)
         finding = finding._replace(related=(*finding.related, note))
-        is_open = finding.severity is Severity.ERROR and finding.subject == UNKNOWN_OPERATOR
+        is_open = finding.severity is Severity.ERROR and finding.subject == Refusal.UNKNOWN_OPERATOR.value
         return finding._replace(severity=Severity.WARNING) if is_open else finding
 
 
