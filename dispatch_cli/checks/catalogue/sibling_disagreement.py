@@ -39,7 +39,7 @@ Fix: register the missing form, or a composite kernel for it that calls the othe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -67,16 +67,19 @@ class Coverage(NamedTuple):
 
 
 _QUANTIZED = "Quantized"
-_DUNDER = re.compile(r"__(i?)(\w+)__")
-"""``__iadd__`` is the in-place form of ``__add__``."""
+_IN_PLACE = re.compile(r"(?<!_)_$|(?<=::__)i(?=\w+__$)")
+"""Sign of an in-place form in a name: ``add_``, ``__iadd__``."""
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every form that has kernels where another form of the operator has none."""
     answers: dict[tuple[int, frozenset[str]], Coverage] = {}
     reported = frozenset(view.operators)
-    for base in dict.fromkeys(_functional_name(name.name) for name in view.operators):
-        spelled = [view.overloads[spelling] for spelling in _spellings(base) if spelling in view.overloads]
+    by_base: dict[str, list[Sequence[OperatorName]]] = {}
+    for spelling, overloads in view.overloads.items():
+        by_base.setdefault(_IN_PLACE.sub("", spelling), []).append(overloads)
+    for base in dict.fromkeys(_IN_PLACE.sub("", name.name) for name in view.operators):
+        spelled = by_base[base]
         names = [name for overloads in spelled for name in overloads]
         in_place_only = view.own.isdisjoint(names)
         if len(spelled if in_place_only else names) < 2:
@@ -92,28 +95,12 @@ def _may_differ(coverages: Mapping[OperatorName, Coverage], in_place_only: bool)
 
     in_place_only: it takes two of different names, a functional and an in-place form.
     """
-    by_name: dict[str, list[Coverage]] = {}
-    for name, coverage in coverages.items():
-        by_name.setdefault(name.name if in_place_only else str(name), []).append(coverage)
-    present = {name: frozenset[str]().union(*(coverage.present for coverage in ones)) for name, ones in by_name.items()}
-    missing = {name: frozenset[str]().union(*(coverage.missing for coverage in ones)) for name, ones in by_name.items()}
-    return any(has & lacks for name, has in present.items() for other, lacks in missing.items() if name != other)
-
-
-def _functional_name(name: str) -> str:
-    """The name of the functional form: without the underscore at the end, or the ``i`` of a dunder name."""
-    namespace, sep, own = name.rpartition("::")
-    dunder = _DUNDER.fullmatch(own)
-    if dunder is not None:
-        return f"{namespace}{sep}__{dunder[2]}__"
-    return name.removesuffix("_")
-
-
-def _spellings(base: str) -> tuple[str, ...]:
-    namespace, sep, own = base.rpartition("::")
-    dunder = _DUNDER.fullmatch(own)
-    in_place = f"{base}_" if dunder is None else f"{namespace}{sep}__i{dunder[2]}__"
-    return base, in_place
+    return any(
+        has.present & lacks.missing
+        for name, has in coverages.items()
+        for other, lacks in coverages.items()
+        if not in_place_only or name.name != other.name
+    )
 
 
 def _answers(view: View, pattern: Pattern, known: dict[tuple[int, frozenset[str]], Coverage]) -> Coverage:
@@ -141,7 +128,7 @@ def _families(view: View, names: Iterable[OperatorName]) -> Iterable[dict[Operat
             if written and argument.kwarg_only:
                 form = OperatorForm.OUT
                 continue
-            if written and _functional_name(name.name) != name.name:
+            if written and _IN_PLACE.search(name.name):
                 form = OperatorForm.IN_PLACE
             taken.append((argument.name, argument.real_type.text, argument.kwarg_only))
         families.setdefault(tuple(taken), {})[name] = form
