@@ -58,7 +58,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.changes.change import fake_impl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import IMPLICIT, META, autograd_keys_of
+from dispatch_cli.model.universe import IMPLICIT, META
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.support.cell import Cell
@@ -146,18 +146,7 @@ def _devices(view: View, pattern: Pattern) -> _Devices:
     universe = view.universe
     parts = (universe.runtime_parts.get(key, (None, None)) for key in pattern.keys)
     backends = {component for _, component in parts if component is not None and component != META} or {"CPU"}
-    return [item for item in universe.devices.items() if item[1] in backends and _may_work(view, pattern, item[1])]
-
-
-def _may_work(view: View, pattern: Pattern, backend: str) -> bool:
-    """True if a call on a backend may come to anything but PyTorch's fallbacks above the backend, which call on."""
-    universe, fallbacks = view.universe, view.dispatcher.fallbacks
-    shared = (slot for slot in universe.slots if universe.runtime_parts.get(slot, (None, None))[1] is None)
-    above = [slot for slot in (*autograd_keys_of(universe, backend), *shared) if pattern.rule(slot) is not Rule.MISSING]
-    return pattern.rule(backend) is not Rule.MISSING or any(
-        pattern.rule(slot) is not Rule.FALLBACK or fallbacks[slot].kernel.debug != universe.own_fallbacks.get(slot)
-        for slot in above
-    )
+    return [item for item in universe.devices.items() if item[1] in backends]
 
 
 def _fails(judge: Judge, devices: _Devices) -> bool:

@@ -48,8 +48,6 @@ from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
-_ORDINALS = ("first", "second", "third", "fourth")
-
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator and order, the shortest for each slot."""
@@ -115,10 +113,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
         name,
         first.canonical.key,
         at=last,
-        related=[
-            (f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", entry.kernel.span)
-            for number, entry in enumerate(order[:-1])
-        ],
+        related=[(f"registered before, at {entry.key}", entry.kernel.span) for entry in order[:-1]],
         details=(
             ("order", ", then ".join(f"{registration.kernel.debug} at {registration.key}" for registration in order)),
             ("live", entry_text(first.live)),
