@@ -42,11 +42,6 @@ def kernel_words(kernel: Kernel) -> str:
     return f"the kernel {kernel.label}" if kernel.label.startswith("registered at ") else kernel.label
 
 
-def without_hint(text: str) -> str:
-    """An error's text without the hint at its end, which PyTorch gives where an operator has no rule for a mode."""
-    return text.split("Hint:", 1)[0].rstrip()
-
-
 def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Edit, ...]:
     """A kernel of its own at each key.
 

@@ -41,41 +41,60 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.higher_order import Unhandled, own_problems, unhandled_modes
+from dispatch_cli.checks.higher_order import own_findings
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.universe import PRE_DISPATCH, autograd_key_of
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for each operator that lacks implementations for such modes."""
-    by_operator: dict[HigherOrderOperator, list[Unhandled]] = {}
-    for operator, problem in own_problems(view, unhandled_modes):
-        by_operator.setdefault(operator, []).append(problem)
-    for operator, problems in by_operator.items():
-        yield CHECK.finding(
-            f"{operator.name} has no implementation for {'; and none for '.join(_lacking(problems))}",
-            operator.name,
-            details=tuple((problem.mode, problem.error) for problem in problems),
-            span=operator.span,
-            mark=operator.name,
-            mark_follows=True,
-            tip=f"`dispatch-cli explain {operator.name} {problems[0].mode}` shows what to declare",
-        )
+    return own_findings(view, _of_operator)
 
 
-def _lacking(problems: list[Unhandled]) -> Iterator[str]:
-    """Modes, and which calls fail without them."""
-    modes = [problem.mode for problem in problems if not problem.above_autograd]
-    if modes:
-        yield f"{_words(modes)}, so calls in {'this mode' if len(modes) == 1 else 'these modes'} fail"
-    above = [problem.mode for problem in problems if problem.above_autograd]
-    if above:
-        yield f"{_words(above)}, so tracing above autograd fails (torch.export, make_fx(pre_dispatch=True))"
+def _of_operator(state: State, operator: HigherOrderOperator) -> Iterator[Finding]:
+    """The finding about the modes in which a call fails for want of an implementation.
 
+    An operator without an implementation for any backend is left out: PyTorch has some that no call gets to. A
+    composite implementation calls other operators before a mode is asked, except for tracing above autograd.
+    """
+    from dispatch_cli.engine.call.higher_order.errors import not_registered
+    from dispatch_cli.engine.call.higher_order.place import answer_at
+    from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
+    from dispatch_cli.engine.python.higher_order import Slot
 
-def _words(modes: list[str]) -> str:
-    *first, last = modes
-    return f"{', '.join(first)} and {last}" if first else last
+    table = state.higher_order_table(operator)
+    universe = table.universe
+    backends = (key for key in universe.devices.values() if key in universe.slot)
+    backend = next((key for key in backends if table.entry(key).slot is Slot.IMPL), None)
+    if backend is None:
+        return
+    above = autograd_key_of(universe, backend)
+    is_composite = above is not None and table.entry(above).decision.rule is Rule.MATH
+    errors: dict[str, str] = {}
+    for mode in INFRA_MODES:
+        error = answer_at(table, ImplPlace(ImplKind.MODE, mode), state.modes).error
+        if is_composite and error is not None:
+            error = not_registered(mode) if mode == PROXY_MODE and not table.falls_through(PRE_DISPATCH) else None
+        if error is not None:
+            errors[mode] = error.text.partition("Hint:")[0].rstrip()  # PyTorch's hint is no error
+    if not errors:
+        return
+    *first, last = errors
+    outcome = f"calls in {'these modes' if first else 'this mode'} fail"
+    if is_composite:
+        outcome = "tracing above autograd fails (torch.export, make_fx(pre_dispatch=True))"
+    yield CHECK.finding(
+        f"{operator.name} has no implementation for {', '.join(first)}{' and ' if first else ''}{last}, so {outcome}",
+        operator.name,
+        details=tuple(errors.items()),
+        span=operator.span,
+        mark=operator.name,
+        mark_follows=True,
+        tip=f"`dispatch-cli explain {operator.name} {next(iter(errors))}` shows what to declare",
+    )
 
 
 CHECK = Check.of(find, __doc__, "DC601", Severity.WARNING)
