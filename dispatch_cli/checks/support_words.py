@@ -49,7 +49,7 @@ _WHY = {
 }
 _DERIVATIVE = "register its derivative (torch.library.register_autograd)"
 _OWN_FUNCTION = "call it in the forward of a torch.autograd.Function with setup_context, and use that in its place"
-_HELP = {
+HELP = {
     Reason.NO_BACKEND_KERNEL: "register a kernel for the backend, or a composite one",
     Reason.NO_FAKE: "register a fake kernel (torch.library.register_fake)",
     Reason.NO_BACKWARD: _DERIVATIVE,
@@ -58,7 +58,9 @@ _HELP = {
     Reason.NOT_FUNCTIONAL: f"return a new tensor, and {_DERIVATIVE}; PyTorch takes none for writes and views",
     Reason.NOT_TRANSFORMED: _OWN_FUNCTION,
     Reason.UNDECLARED_WRITE: "declare the write: Tensor(a!) in the schema, or its name in mutates_args",
-    Reason.MUTABLE_RESULT: "let it return nothing; from PyTorch 2.13 on, the tag inplace or out helps, too",
+    Reason.MUTABLE_RESULT: (
+        "let it return nothing; or, from PyTorch 2.13 on, what it writes to, with the tag inplace or out"
+    ),
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
     Reason.NO_JVP: "write it as a composite of PyTorch's operators, which have forward-mode derivatives",
@@ -107,7 +109,7 @@ def help_words(cell: Cell) -> str | None:
     """Advice, where the reason gives any."""
     if cell.reason is None or (cell.reason in _OF_FILES and cell.span is None):
         return None
-    return _HELP.get(cell.reason)
+    return HELP.get(cell.reason)
 
 
 def contexts_words(contexts: Iterable[SupportContext]) -> str:

@@ -44,15 +44,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.support_words import HELP
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.support.cell import Reason
-from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized, takes_tags
+from dispatch_cli.engine.support.hazards import TRACED, is_triton_op, not_functionalized
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema.model import FunctionSchema, is_mutable, writes
-from dispatch_cli.model.schema.types import TypeKind
+from dispatch_cli.model.schema.model import writes
 
 _REFUSED = (Reason.MUTABLE_RESULT, Reason.ALIASED_RESULT)
-_NO_ALIAS = "return a clone and remove the alias of the result"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -69,7 +68,8 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
         return
     if is_triton_op(view.kernels(name)):
         return
-    if not_functionalized(view.universe, schema, definition.tags, keys) not in _REFUSED:
+    reason = not_functionalized(view.universe, schema, definition.tags, keys)
+    if reason not in _REFUSED:
         return
     what = "what it writes to" if any(map(writes, schema.returns)) else "a view of an argument"
     yield CHECK.finding(
@@ -77,7 +77,7 @@ def _of_operator(view: View, name: OperatorName) -> Iterator[Finding]:
         name,
         span=view.defined_at(name),
         details=(("schema", str(schema)),),
-        tip=_tip(view, schema),
+        tip=HELP[reason],
         severity=Severity.INFO if _has_functional_form(view, name) else None,
     )
 
@@ -88,23 +88,6 @@ def _has_functional_form(view: View, name: OperatorName) -> bool:
     forms = (form for base in bases for form in view.overloads.get(base, ()))
     schemas = (view.schema(form) for form in forms if form != name)
     return any(form is not None and form.returns and all(it.alias is None for it in form.returns) for form in schemas)
-
-
-def _tip(view: View, schema: FunctionSchema) -> str:
-    if not is_mutable(schema):
-        return _NO_ALIAS
-    tag = _tag(schema) if takes_tags(view.universe) else None
-    return "return nothing (-> ())" if tag is None else f"give it the tag torch.Tag.{tag}, or return nothing (-> ())"
-
-
-def _tag(schema: FunctionSchema) -> str | None:
-    """The tag that says what the operator returns; None where none does."""
-    written = [argument for argument in schema.arguments if writes(argument)]
-    if [argument.alias for argument in written] != [argument.alias for argument in schema.returns]:
-        return None
-    if all(argument.kwarg_only and argument.type.kind is TypeKind.TENSOR for argument in written):
-        return "out"
-    return "inplace" if written == [schema.arguments[0]] and written[0].type.kind is TypeKind.TENSOR else None
 
 
 CHECK = Check.of(find, __doc__, "DC310", Severity.WARNING)

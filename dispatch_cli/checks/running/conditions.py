@@ -23,6 +23,7 @@ MOST_CONDITIONS = 100
 """Conditions of an operator that are looked at to say when a finding holds."""
 _ALSO = "the same holds for the registration here, under other conditions"
 _ByPlace = dict[Span | None, tuple[Finding, set[int]]]
+"""A finding at each place, and the cases for which it holds."""
 
 
 class OtherVariant(NamedTuple):
@@ -53,25 +54,24 @@ class Conditions:
 
     def find(self, check: Check, finder: Finder, has_needs: Callable[[View], bool]) -> Iterator[Finding]:
         """Findings of a check in any variant. finder: of the first one."""
-        held = _HeldFindings()
-        for finding in finder.find(check):
-            unit = _unit(finding)
-            if unit not in self._families:
-                yield finding
-            else:
-                held.add(finding, self._first.get(unit, -1))
-        for other, cases in self._others:
-            if has_needs(other.view):
-                held.start()
-                for finding in other.find(check):
-                    unit = _unit(finding)
-                    if unit in cases:
-                        held.add(finding, cases[unit])
-        for by_place in held.found.values():
-            (finding, _), *others = by_place.values()
+        held: dict[tuple[object, ...], _ByPlace] = {}
+        others = [(other, cases) for other, cases in self._others if has_needs(other.view)]
+        for variant, cases in ((finder, self._first), *others):
+            counts: Counter[tuple[object, ...]] = Counter()
+            for finding in variant.find(check):
+                unit = _unit(finding)
+                if unit in self._families and (variant is finder or unit in cases):
+                    # as for a baseline, the first, second … of a kind in two variants are the same
+                    counts[finding.identity] += 1
+                    by_place = held.setdefault((*finding.identity, counts[finding.identity]), {})
+                    by_place.setdefault(finding.span, (finding, set()))[1].add(cases.get(unit, -1))
+                elif variant is finder:
+                    yield finding
+        for by_place in held.values():
+            (finding, _), *same = by_place.values()
             family = self._families[_unit(finding)]
             positions = frozenset(case for _, those in by_place.values() for case in those)
-            notes = [Related(_ALSO, item.span) for item, _ in others if item.span is not None]
+            notes = [Related(_ALSO, item.span) for item, _ in same if item.span is not None]
             finding = finding._replace(related=(*finding.related, *notes))
             if finding.severity is not Severity.INFO and all(self._is_left(family, case) for case in positions):
                 finding = finding._replace(severity=Severity.INFO)
@@ -103,28 +103,6 @@ def _conditional(finding: Finding, when: str | None) -> Finding:
 
 def _unit(finding: Finding) -> str:
     return FALLBACKS if finding.operator is None else OperatorName.parse(finding.operator).name
-
-
-class _HeldFindings:
-    """Findings about operators with conditions, and the cases for which each holds.
-
-    Two are the same if a baseline takes them for the same, the first, second … of its kind in their variants.
-    found: by place, with the cases.
-    """
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[object, ...], _ByPlace] = {}
-        self.start()
-
-    def start(self) -> None:
-        """Begin with another variant."""
-        self._counts: Counter[tuple[object, ...]] = Counter()
-
-    def add(self, finding: Finding, case: int) -> None:
-        """Note that a finding holds in a case."""
-        self._counts[finding.identity] += 1
-        places = self.found.setdefault((*finding.identity, self._counts[finding.identity]), {})
-        places.setdefault(finding.span, (finding, set()))[1].add(case)
 
 
 def when_text(family: Family, positions: frozenset[int]) -> str:

@@ -36,15 +36,6 @@ class UnknownCheck(Exception):
         similar = _similar(self._checks, _plain(self.selector))
         return f"did you mean {similar}?" if similar else "`dispatch-cli checks` lists the checks"
 
-    @classmethod
-    def of(cls, checks: Sequence[Check], selector: Selector) -> UnknownCheck | None:
-        """The error of a selector; None where it chooses a check."""
-        try:
-            choose(checks, selector)
-        except UnknownCheck as error:
-            return error
-        return None
-
 
 def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
     """The ids of the checks that a selector chooses. Errors: UnknownCheck when it chooses none.
@@ -67,8 +58,13 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
 
 def unknown(checks: Sequence[Check], selectors: Iterable[Selector]) -> tuple[UnknownCheck, ...]:
     """Errors of the selectors that choose no check; each once."""
-    errors = {selector: UnknownCheck.of(checks, selector) for selector in selectors}
-    return tuple(error for error in errors.values() if error is not None)
+    errors = []
+    for selector in dict.fromkeys(selectors):
+        try:
+            choose(checks, selector)
+        except UnknownCheck as error:  # noqa: PERF203
+            errors.append(error)
+    return tuple(errors)
 
 
 def chosen(checks: Sequence[Check], places: Iterable[CheckSettings]) -> tuple[Check, ...]:
