@@ -50,6 +50,8 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
+_OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|gather|scatter|one_hot|bincount")
+"""Begins the names of kernels that take labels or indices."""
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
@@ -197,8 +199,11 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     # in a product the weight is the second
     names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
     first, second = (details.get(name, "").lower().removeprefix("c10::") for name in names)
+    is_small = dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes)
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
+        "is_bool": dtypes == {"bool"},
+        "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "is_float": dtypes and dtypes <= {"float", "float32"},
@@ -207,7 +212,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
-        "small_float": dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes),
+        "small_float": is_small,
+        "newer_code": is_small or (dtypes == {"bool"} and "coded" in details),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
@@ -217,7 +223,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
     method = details.get("dtype", "").lower()
-    if method in ("float", "double", "half", "bfloat16", "long", "int", "bool"):
+    if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
         yield "method", method
 
 

@@ -46,6 +46,8 @@ KINDS_OF_TENSORS = {
 }
 IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
 """The backends that are part of builds of PyTorch itself; others come with a package of their own."""
+OF_PHONES = ("Vulkan", "Metal")
+"""Devices of one key, which PyTorch does not count as backends."""
 RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
@@ -187,11 +189,11 @@ def is_built(state: State, backend: str | None) -> bool:
 def is_pytorchs(state: State, name: OperatorName) -> bool:
     """True for an operator of PyTorch, and not of a library or a file, by its namespace.
 
-    prim is TorchScript's; prepacked, xnnpack, metal and vulkan are in some builds only.
+    prim is TorchScript's; the others named here are in some builds only.
     """
     own = {str(name), *map(str, state.own_operators())}
     names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
-    of_pytorch = ("aten", "prim", "prepacked", "xnnpack", "metal", "vulkan")
+    of_pytorch = ("aten", "prim", "prepacked", "xnnpack", "metal", "metal_prepack", "vulkan", "vulkan_prepack")
     return name.namespace in of_pytorch or any(other.startswith(f"{name.namespace}::") for other in names)
 
 
@@ -405,7 +407,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_pytorch": case.pytorchs,
         "elsewhere": others and case.several and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
         "hip": case.key == "HIP" and case.makes,
-        "on_cpu": of_call and is_dense and backend != "CPU" and case.kernels is None,
+        "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
         "quantized": of_call and functionality == QUANTIZED,

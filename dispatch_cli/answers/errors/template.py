@@ -50,6 +50,8 @@ HOLES = {
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    # none of its overloads in a list below
+    "no_candidate": r"(?![\s\S]{0,3000}\n\s{1,8}(?P=op)[.(])(?P<of_graph>)",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
@@ -60,7 +62,7 @@ HOLES = {
     # behind an operator that computes the gradient of another
     "of_backward": r"(?:(?<=_backward)(?P<twice>))?",
     # the words of a short text are those of other programs too: it is all that the exception says
-    "raised": r"(?<=Error: )",
+    "raised": r"(?:(?<=Error: )|(?<=Error\([\"']))",
     "ends": r"(?=['\"`]|\)?\.?[ \t]*(?:$|[\n(]))",
     "whole_word": r"\b",
     # neither torch.compile, nor what a DataLoader warns of
@@ -175,7 +177,7 @@ HOLES = {
     # the reason at the end of a line
     "reason": r"(?P<label>[^'\"\n]{1,200}?)(?=\.?[ \t]*(?:\n|$))",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
-    "target_argument": r"(?P<argument>target|index|indices)\b",
+    "target_argument": r"(?P<argument>target|index|indices|mask)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # an argument that no derivative is for, in place of a function
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"

@@ -14,10 +14,17 @@ def complex_numbers_in_a_softmax(advice):
     (x.abs() if advice else x).log_softmax(0)
 
 
-@tries("no-dtype", "Convert the tensors before the call, `x.float()`", "On the CPU, run the whole model in float32")
+@tries("no-dtype", "Convert the tensors before the", "On the CPU, run the whole model in float32")
 def half_without_code(advice):
     x = torch.ones(2, dtype=torch.half)
     torch.special.bessel_j0(x.float() if advice else x)
+
+
+@tries("no-dtype", "Convert it before the call, `x.int()`, and the result back")
+def truth_values_without_code(advice):
+    x = torch.tensor([[True, False], [True, True]])
+    median = x.int().median().bool() if advice else x.median()
+    assert median
 
 
 @tries("no-dtype", "Create it in a dtype that the function takes")
@@ -26,7 +33,7 @@ def random_numbers_of_integers(advice):
     assert x.dtype == torch.long
 
 
-@tries("no-dtype", "If autocast chose the dtype, turn that off around this call")
+@tries("no-dtype", "if autocast chose the dtype, turn that off around this call")
 def half_of_autocast(advice):
     layer = torch.nn.Linear(2, 2)
     dtype = torch.float if "dtype" in advice else torch.bfloat16
@@ -133,3 +140,5 @@ untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
 untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")
+untried("no-dtype", "Labels and indices have to be of int64", SECOND)
+untried("no-stub", "Convert whole numbers by `x.float()`", SECOND)
