@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
@@ -68,20 +68,6 @@ def _spelling(universe: Universe) -> Iterator[str]:
     )
     for texts, grammar, words in grammars:
         yield from (f"{text[:60]!r} cannot be {words}" for text in texts if not grammar.fullmatch(text))
-    for text in _texts([getattr(universe, field) for field in Universe.__annotations__]):
-        if not text.replace("\n", "").isprintable():
-            yield f"{text[:60]!r} has non-printable characters"
-
-
-def _texts(data: object) -> Iterator[str]:
-    """Every text in a field."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, Mapping):
-        yield from _texts([*data, *data.values()])
-    elif isinstance(data, Iterable):
-        for item in data:
-            yield from _texts(item)
 
 
 def _repetition(universe: Universe, fields: Sequence[str], maps: Sequence[str]) -> Iterator[str]:

@@ -83,10 +83,6 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
     "a version": (lambda data: data.update(torch="\x1b[31m"), "cannot be a version"),
     "a device type": (lambda data: data["devices"].update({"::error::": "CPU"}), "cannot be a device type"),
-    "a debug text": (
-        lambda data: data["fallbacks"][0].update(debug="a\u202eb"),
-        "has non-printable characters",
-    ),
 }
 
 
