@@ -12,7 +12,6 @@ from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
-    from dispatch_cli.bases.overlay import OverlaidBase
     from dispatch_cli.declarations.tree import ExtractedDocument
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.engine.variants import Variant, Variants
@@ -289,7 +288,7 @@ def _run(declarations: Declarations, source: StateSource | None = None) -> State
     return run(declarations, base)
 
 
-def _fitting(names: Sequence[str]) -> Base | OverlaidBase | None:
+def _fitting(names: Sequence[str]) -> Base | None:
     """The embedded state of these names, with its overlays; None where a name is none, or they do not go together."""
     from dispatch_cli import bases
 
@@ -303,7 +302,7 @@ def _fitting(names: Sequence[str]) -> Base | OverlaidBase | None:
     return None if overlay.conflict(names) is not None else overlay.combined(tuple(names))
 
 
-def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | OverlaidBase:
+def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base:
     """The embedded state of these names, with its overlays. Errors: InputError where they do not go together."""
     from dispatch_cli import bases
 
@@ -318,7 +317,7 @@ def _embedded(names: tuple[str, ...], declarations: Declarations) -> Base | Over
     return overlay.combined(names)
 
 
-def _other_universe(universe: Universe, base: Base | OverlaidBase) -> str | None:
+def _other_universe(universe: Universe, base: Base) -> str | None:
     """Message for declarations that are not written for the layout of the state that they continue."""
     if universe is base.universe:
         return None

@@ -17,7 +17,7 @@ import re
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -115,7 +115,12 @@ def load(name: str) -> Base:
     """The embedded state of that name. Errors: KeyError when there is none."""
     if name not in names():
         raise KeyError(name)
-    return Base(os.path.join(_HERE, f"{name}{SUFFIX}"))
+    return Base(path_of(name))
+
+
+def path_of(name: str) -> str:
+    """The file of an embedded state."""
+    return os.path.join(_HERE, f"{name}{SUFFIX}")
 
 
 class Records:
@@ -191,11 +196,18 @@ class Base(Records):
 
     Source of the data: a live PyTorch, by ``capture``.
 
-    names: those of all operators, sorted.
+    names: those of all operators, sorted. overlays: the kernels of those over it, by overlay, operator and key.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(
+        self,
+        path: str,
+        overlays: Mapping[str, Mapping[str, Mapping[str, str]]] = {},
+        incomplete: tuple[str, ...] = (),
+    ) -> None:
         self._path = path
+        self._overlays = overlays
+        self.incomplete = incomplete
         with open(path, "rb") as file:
             start = file.read(len(MAGIC))
             assert start == MAGIC, f"{path} is not a state file"
@@ -204,8 +216,12 @@ class Base(Records):
             self._start = file.tell()
         self.name = self._head["name"]
         self.names: Sequence[str] = self._head["names"]
-        self.parts = (self.name,)
+        self.parts = (self.name, *overlays)
         self._records: dict[str, list[Any]] = {}
+
+    def part_of(self, operator: str, key: str) -> str:
+        """The name of the state or overlay that has an operator's kernel at a key."""
+        return next((part for part, kernels in self._overlays.items() if key in kernels.get(operator, ())), self.name)
 
     @property
     def universe(self) -> Universe:
@@ -219,7 +235,7 @@ class Base(Records):
         return Description(**{field: self._head[field] for field in fields}, bytes=os.path.getsize(self._path))
 
     def record(self, name: str) -> list[Any]:
-        """One operator as the file has it. Errors: KeyError when the state has none of that name."""
+        """One operator. Errors: KeyError when the state has none of that name."""
         if name not in self._records:
             place = bisect_left(self.names, name)
             if place == len(self.names) or self.names[place] != name:
@@ -254,7 +270,11 @@ class Base(Records):
     def _read_block(self, number: int) -> dict[str, Any]:
         first = number * self._head["block_size"]
         texts = self.names[first : first + self._head["block_size"]]
-        return dict(zip(texts, self._read(self._head["offsets"][number]), strict=True))
+        records = dict(zip(texts, self._read(self._head["offsets"][number]), strict=True))
+        for kernels in self._overlays.values():
+            for name in records.keys() & kernels:
+                records[name][KERNELS] += [[key, kernel, None, "u", False] for key, kernel in kernels[name].items()]
+        return records
 
     def _read(self, place: list[int]) -> Any:
         offset, length = place

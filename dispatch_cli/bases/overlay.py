@@ -15,14 +15,10 @@ import os
 import zlib
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli import bases
-from dispatch_cli.bases import KERNELS
-
-if TYPE_CHECKING:
-    from dispatch_cli.bases import Base
-    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+from dispatch_cli.bases import Base
 
 MAGIC = b"dispatch-cli overlay 1\n"
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 (pathlib takes longer to import)
@@ -46,7 +42,10 @@ class OverlayDescription(NamedTuple):
 
 
 class Overlay:
-    """An overlay, read as a whole: it is small. name: such as ``torch-2.15-mps``. over: the state it belongs to."""
+    """An overlay, read as a whole: it is small.
+
+    name: such as ``torch-2.15-mps``. over: the state it belongs to. kernels: their names, by operator and key.
+    """
 
     def __init__(self, path: str) -> None:
         with open(path, "rb") as file:  # noqa: PTH123
@@ -54,59 +53,18 @@ class Overlay:
         assert data.startswith(MAGIC), f"{path} is not an overlay"
         head: dict[str, Any] = json.loads(zlib.decompress(data[len(MAGIC) :]))
         self.incomplete: tuple[str, ...] = tuple(head["incomplete"])
-        self._kernels: dict[str, dict[str, str]] = {}
+        self.kernels: dict[str, dict[str, str]] = {}
         for key, kernels in head["kernels"].items():
             for operator, kernel in kernels.items():
-                self._kernels.setdefault(operator, {})[key] = kernel
+                self.kernels.setdefault(operator, {})[key] = kernel
         self.name, self.over = head["name"], head["over"]
         self.description = OverlayDescription(
             **{field: head[field] for field in ("name", "over", "backend", "torch")},
             incomplete=self.incomplete,
-            operators=len(self._kernels),
-            kernels=sum(map(len, self._kernels.values())),
+            operators=len(self.kernels),
+            kernels=sum(map(len, self.kernels.values())),
             bytes=len(data),
         )
-
-    def kernels(self, operator: str) -> dict[str, str]:
-        """The names of the kernels that it has of an operator, by key."""
-        return self._kernels.get(operator, {})
-
-
-class OverlaidBase(bases.Records):
-    """An embedded state with overlays over it. It has the operators of the state, its name and its key layout."""
-
-    def __init__(self, base: Base, overlays: tuple[Overlay, ...]) -> None:
-        self._base = base
-        self._overlays = overlays
-        self.name, self.names, self.universe = base.name, base.names, base.universe
-        self.incomplete = tuple(dict.fromkeys(key for overlay in overlays for key in overlay.incomplete))
-        self.parts = (base.name, *(overlay.name for overlay in overlays))
-
-    def part_of(self, operator: str, key: str) -> str:
-        """The name of the state or overlay that has the operator's kernel at a key."""
-        return next((overlay.name for overlay in self._overlays if key in overlay.kernels(operator)), self.name)
-
-    def record(self, name: str) -> list[Any]:
-        """One operator, with the kernels that torchgen generates. Errors: KeyError when there is none of that name."""
-        record = self._base.record(name)
-        generated = (kernel for overlay in self._overlays for kernel in overlay.kernels(name).items())
-        added = [[key, kernel, None, "u", False] for key, kernel in generated]
-        return [*record[:KERNELS], [*record[KERNELS], *added], *record[KERNELS + 1 :]] if added else record
-
-    @property
-    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
-        """The higher-order operators, by name."""
-        return self._base.higher_order_operators
-
-    @property
-    def higher_order_names(self) -> Sequence[str]:
-        """Names of the higher-order operators."""
-        return self._base.higher_order_names
-
-    @property
-    def modes(self) -> tuple[ModeType, ...]:
-        """The mode types about which facts are known."""
-        return self._base.modes
 
 
 class Conflict(NamedTuple):
@@ -138,23 +96,23 @@ def conflict(names: Sequence[str]) -> Conflict | None:
         if not states:
             message = f"{name} is an overlay, which adds to the embedded state {over}, and that is not loaded"
             return Conflict(name, message, f"load both: --base {over} --base {name}, or extends: [{over}, {name}]")
-        backend = load(name).description.backend
-        others = (load(overlay_name) for overlay_name in known)
-        fits = next(
-            (other.name for other in others if other.over == states[0] and other.description.backend == backend), None
-        )
+        fits = name.replace(over, states[0])
         message = f"{name} is an overlay for {over}, not for {states[0]}"
-        return Conflict(name, message, f"the overlay for {states[0]} is {fits}" if fits else f"its state is {over}")
+        hint = f"the overlay for {states[0]} is {fits}" if fits in known else f"its state is {over}"
+        return Conflict(name, message, hint)
     return None
 
 
 @cache
-def combined(names: tuple[str, ...]) -> Base | OverlaidBase:
+def combined(names: tuple[str, ...]) -> Base:
     """An embedded state with the overlays that are named. Errors: KeyError; ValueError where `conflict` finds one."""
     problem = conflict(names)
     if problem is not None:
         raise ValueError(problem.message)
     known = bases.overlay_names()
-    base = next(bases.load(name) for name in names if name not in known)
-    overlays = tuple(dict.fromkeys(load(name) for name in names if name in known))
-    return OverlaidBase(base, overlays) if overlays else base
+    state = next(name for name in names if name not in known)
+    overlays = [load(name) for name in names if name in known]
+    if not overlays:
+        return bases.load(state)
+    incomplete = dict.fromkeys(key for overlay in overlays for key in overlay.incomplete)
+    return Base(bases.path_of(state), {overlay.name: overlay.kernels for overlay in overlays}, tuple(incomplete))
