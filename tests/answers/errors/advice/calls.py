@@ -178,6 +178,7 @@ def function_without_a_backward(advice):
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 
 
+untried("other-text", "If its reason asks for what is missing", "needs an installation without it")
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
@@ -207,7 +208,7 @@ untried("mixed-devices", "If the call is in a package's code", "needs another bu
 untried("inference-tensor", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
-untried("defined-twice", "Another package, or PyTorch itself, overrides it", "needs another package")
+untried("defined-twice", "Else find out which other package, or PyTorch itself, overrides it", "needs another package")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")

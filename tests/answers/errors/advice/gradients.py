@@ -97,7 +97,7 @@ def gradient_of_another_shape(advice):
 @tries(
     "no-derivative",
     "omit create_graph=True",
-    "an implementation whose operators have second derivatives",
+    "plain operators (indexing, sums)",
     "Attention that has them",
     "Write the backward of your operator with operators that have derivatives",
 )
@@ -110,12 +110,9 @@ def second_derivative_of_attention(advice):
         (g,) = torch.autograd.grad(y.pow(2).sum(), q, create_graph=True)
         torch.autograd.grad(g.sum(), q)
         return
-    with (
-        sdpa_kernel(SDPBackend.MATH)
-        if "Attention" in advice or "implementation" in advice
-        else contextlib.nullcontext()
-    ):
-        loss = torch.nn.functional.scaled_dot_product_attention(q, q, q).sum()
+    with sdpa_kernel(SDPBackend.MATH) if "Attention" in advice else contextlib.nullcontext():
+        attention = torch.nn.functional.scaled_dot_product_attention
+        loss = (q @ q.mT if "plain" in advice else attention(q, q, q)).sum()
     (g,) = torch.autograd.grad(loss, q, create_graph="create_graph" not in advice)
     if g.requires_grad:
         g.sum().backward()
@@ -318,7 +315,7 @@ def gradient_on_another_device(advice):
     Moved.apply(training(1.0)).backward()
 
 
-untried("wrong-gradients", "use a release of its package for the installed PyTorch", "needs another version")
+untried("wrong-gradients", "If the function is not yours: a newer release", "needs another version")
 
 
 @tries("changed-in-place", "call the backwards first, or compute the forward again")

@@ -80,16 +80,21 @@ untried(
 )
 
 
-@tries("defined-twice", "accept `allow_override=True`", "and delete it before you create it again", since="2.8")
+@tries(
+    "defined-twice",
+    "Use PyTorch 2.13 or newer",
+    "accept `allow_override=True`",
+    "and delete it before you create it again",
+    since="2.13",
+)
 def python_kernel_twice(advice):
     define("t::f", "(Tensor x) -> Tensor")
     first, second = Library("t", "IMPL"), Library("t", "IMPL")
     first.impl("f", double, "CPU")
     if "delete" in advice:
         first._destroy()
-    second.impl(
-        "f", lambda x: x * 3, "CPU", **({"allow_override": True} if "allow" in advice else {"allow_override": False})
-    )
+    given = {"allow_override": "accept" in advice} if "2.13" not in advice else {}
+    second.impl("f", lambda x: x * 3, "CPU", **given)
     assert torch.ops.t.f(ONE).sum() == 12
 
 
@@ -171,6 +176,9 @@ untried(
     "signature-mismatch", "If the code is not yours: the extension may be built", "needs another build of an extension"
 )
 untried("signature-mismatch", "A `def` without a schema", "needs C++")
+untried("signature-mismatch", "Call it with the types of its `correct signature`", "needs C++")
+untried("wrong-mutation", "names an input of the compiled program", "needs a cache of another program")
+untried("wrong-mutation", "let the kernel of your backend return its strides", "needs a backend")
 
 
 @tries("wrong-mutation", "Return `x.clone()`", "An operator that only changes arguments should return nothing")
