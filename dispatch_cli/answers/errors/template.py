@@ -33,11 +33,6 @@ _DTYPE = r"(?<=[.A-Z])[A-Z][a-z]\w{1,20}"
 _BACKEND = r"(?:npu|hpu|xla|musa|mlu|gcu|sdaa|supa)\b"
 """Names of modules that packages of backends add to torch."""
 
-_FRAME = r"\btorch[/\\](?:_ops|overrides)\.py\W{1,3}(?:line )?"
-"""A frame where PyTorch calls an operator or a method of a subclass, up to its line."""
-_UP_TO = rf"[^\n]{{0,300}}\n(?:(?!.{{0,300}}(?:{_FRAME}(?P=_line)\b|Previous line)).*\n){{0,90}}.{{0,300}}"
-"""Lines up to the next one of the same frame."""
-
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
@@ -110,12 +105,6 @@ HOLES = {
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
-    # the same frame of PyTorch three times before an error that ends a recursion: helpers of a kernel that call
-    # themselves have none, and of a function that does Python leaves lines out
-    "call_again": rf"{_FRAME}(?P<_line>\d{{1,5}})\b{_UP_TO}{_FRAME}(?P=_line)\b{_UP_TO}{_FRAME}(?P=_line)\b"
-    r"[^\n]{0,300}\n(?:(?!.{0,300}(?:Previous line|RecursionError:)).*\n){0,90}.{0,300}?",
-    "method_again": r"in __torch_(?:dispatch|function)__\n.{0,500}\n(?:[ ~^]*\n)?[ \t]*\[Previous line repeated .*\n"
-    r"(?:(?!.{0,300}RecursionError:).*\n){0,60}.{0,300}?",
     # the lines of a call after its first: none before Python 3.13
     "arguments_below": r"[ \t]*\n(?:[ \t]{4,}[^\n]{0,300}\n){0,12}",
     # a variable that a module which cannot be imported leaves undefined

@@ -134,32 +134,6 @@ def loop_of_growing_tensors(advice):
     assert while_loop(lambda i, x: i < 3, body, (torch.tensor(0), torch.ones(2)))[1].sum() == 8
 
 
-@tries("no-subclass", "In a kernel at Autograd, call it under")
-def kernel_that_calls_itself(advice):
-    def kernel(x):
-        with torch._C._AutoDispatchBelowAutograd() if advice else ExitStack():
-            return torch.ops.t.f(x)
-
-    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1, Autograd=kernel)
-    assert op(ONE).sum() == 8
-
-
-@tries("no-subclass", "call `func` with the tensors that the arguments contain")
-def method_that_calls_itself(advice):
-    class Wrapper(torch.Tensor):
-        @staticmethod
-        def __new__(cls, x):
-            wrapper = torch.Tensor._make_wrapper_subclass(cls, x.shape)
-            wrapper.x = x
-            return wrapper
-
-        @classmethod
-        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-            return func(*[arg.x if advice and isinstance(arg, cls) else arg for arg in args], **(kwargs or {}))
-
-    assert torch.neg(Wrapper(ONE)).sum() == -4
-
-
 @tries("no-subclass", "in a mode as `def __torch_dispatch__(self, func, types, args=(), kwargs=None)`")
 def mode_with_too_few_parameters(advice):
     class Short(TorchDispatchMode):
