@@ -351,6 +351,25 @@ def test_a_loop_over_names_that_are_not_known_may_define_an_operator(tmp_path: P
     assert ("it is in a loop over `open('names')`" in listed) is (severity == "info")
 
 
+@pytest.mark.parametrize(
+    ("namespace", "operator", "severity"),
+    [("myropeops", "f", "warning"), ("myropeops", "g", "info"), ("others", "f", "info"), ("my_rope_op", "f", "error")],
+)
+def test_a_namespace_that_is_almost_that_of_the_project(
+    tmp_path: Path, namespace: str, operator: str, severity: str
+) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text(
+        'TORCH_LIBRARY(my_rope_ops, m) { m.def("f(Tensor x) -> Tensor"); }\n'
+        f'TORCH_LIBRARY_IMPL({namespace}, CUDA, m) {{ m.impl("{operator}", &f); }}\n'
+    )
+    report = call("check-invariants", str(path), "--select", "dangling-implementation", "--format", "json")
+    (finding,) = json.loads(report.out)["findings"]
+    column = len(f"TORCH_LIBRARY_IMPL({namespace}, CUDA, m) {{ m.impl(\"x")
+    assert (finding["severity"], finding["declared_at"]["column"]) == (severity, column)
+    assert ("did you mean my_rope_ops::f?" in finding["message"]) is (severity != "info")
+
+
 def test_a_warning_that_another_pytorch_may_not_need_names_the_one_it_rests_on(tmp_path: Path) -> None:
     path = tmp_path / "a.cpp"
     path.write_text(

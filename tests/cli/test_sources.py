@@ -210,7 +210,7 @@ def test_what_is_undecided_makes_a_strict_run_fail() -> None:
 
 def test_findings_are_at_lines_of_sources() -> None:
     Path("src/f.py").write_text(PYTHON.replace("my::f", "my::nosuch"))
-    for format_, place in (("text", "src/f.py:4:36: error"), ("github", "file=src/f.py,line=4")):
+    for format_, place in (("text", "src/f.py:4:26: error"), ("github", "file=src/f.py,line=4")):
         result = call("check-invariants", "src", "--format", format_, "--fail-on", "info")
         assert result.code == 1
         assert place in result.out

@@ -28,9 +28,10 @@ such a one. Where the project only extends a namespace, another library may do s
 info if there are five of them or more, and more than the project defines. It is an error, too, for an operator of
 PyTorch that needs the name of an overload, such as ``aten::softmax``, and a warning for any other name in ``aten``:
 another version of PyTorch, or a patched one, may have it; an info where nobody named the PyTorch, and another embedded
-one has it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are infos:
-whether they are defined is not known here. So are all where sources have a definition whose namespace or name is not
-known, and which may be the operator's.
+one has it. These need a captured PyTorch (`--base`). Operators of other libraries, such as torchvision, are
+warnings where the project defines one of the same name in a namespace that is almost the same, else infos: whether they
+are defined is not known here. Infos, too, are all where sources have a definition whose namespace or name is not known,
+and which may be the operator's.
 
 Where no name is that close, the finding names an operator of the same library with a similar name that lacks a kernel
 at these keys: one of the two names may be the wrong one.
@@ -93,7 +94,7 @@ def find(view: View) -> Iterator[Finding]:
         hint = ""
         if position < MAX_SUGGESTIONS and outcome is NOTHING_DEFINES:
             hint = near_names(name, defined)
-        yield CHECK.finding(
+        finding = CHECK.finding(
             f"{name} has kernels at {keys}, {outcome}{_where(view, name, outcome, severity)}{hint}",
             name,
             details=(("keys", keys),),
@@ -101,6 +102,8 @@ def find(view: View) -> Iterator[Finding]:
             tip=tip,
             severity=severity,
         )
+        is_in_sources = name.namespace in view.namespaces.in_sources
+        yield finding._replace(mark=str(name).rpartition("::")[2]) if is_in_sources else finding
 
 
 def _asks_first(registration: Registration, name: OperatorName) -> bool:
@@ -122,6 +125,8 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
     if namespace not in view.namespaces.in_sources:  # declarations say everything that they are about
         return NOTHING_DEFINES, TIP, Severity.ERROR
     match view.namespaces.owner(namespace):
+        case NamespaceOwner.ANOTHER if (other := defined.in_similar_namespace(name)) is not None:
+            return f"but nothing here defines operators of {namespace}; did you mean {other}?", ANOTHERS, Severity.WARNING
         case NamespaceOwner.ANOTHER:
             return f"and is not defined here; it would be {namespace}'s", ANOTHERS, Severity.INFO
         case NamespaceOwner.PYTORCH if view.state.source is None:
@@ -208,6 +213,12 @@ class Defined:
     def ending(self, end: str) -> list[str]:
         """The names with that end."""
         return [name for name in self._names if name.endswith(end) and self.overloads(name)]
+
+    def in_similar_namespace(self, name: OperatorName) -> str | None:
+        """An operator of the project of the same name, in a namespace that is almost the same."""
+        namespace, _, own = name.name.rpartition("::")
+        other = f"{_similar(namespace, self._view.namespaces.projects)}::{own}"
+        return other if self.overloads(other) else None
 
     def is_near(self, name: OperatorName) -> bool:
         """True if there is an operator whose name is one edit away."""

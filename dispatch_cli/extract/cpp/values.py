@@ -35,7 +35,7 @@ _DEVICES = (
 )
 """Device types that ``torch::dispatch`` takes; the key has the same name (torch/library.h)."""
 _KEY = re.compile(
-    rf"(?:::)?(?:(?:c10|at|torch)::)*(?:(?:DispatchKey|DeviceType)::(\w+)|k({'|'.join((*_DEVICES, 'Autograd'))}))"
+    rf"(?:::)?(?:(?:c10|at|torch)::)*(?:(?:DispatchKey|DeviceType)::(\w+)|k((?i:{'|'.join((*_DEVICES, 'Autograd'))})))"
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
