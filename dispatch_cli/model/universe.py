@@ -220,7 +220,7 @@ class Universe:
         string can have.
         """
         if not name or not set(name) <= _DEVICE_LETTERS:
-            raise ValueError(f"{name[:60]!r} is not a backend name: use only lower-case letters and _, as in device='npu'")
+            raise ValueError(f"{name[:60]!r} is not a backend name: use only lower-case letters and _, such as npu")
         if name in _REFUSED_NAMES:
             raise ValueError(f"Cannot register privateuse1 backend with in-tree device name: {name}")
         return _renamed(self, name)

@@ -105,6 +105,16 @@ CASES = (
         "return op(x)[0]",
     ),
     raises("returns what it wrote", RETURNED, custom("(x: Tensor) -> Tensor", "return x.add_(1)", mutates="('x',)")),
+    raises(
+        "returns a view by another name", RETURNED, custom("(x: Tensor) -> Tensor", "y = x.t(); z = y.t(); return z")
+    ),
+    good(
+        "returns what was cloned", custom("(x: Tensor) -> Tensor", "y = x.view(-1); x = y.clone(); return x.view(2, 3)")
+    ),
+    good(
+        "returns one of two",
+        custom("(x: Tensor) -> Tensor", "y = x.t()\n    if x.dim() == 2:\n        y = x.clone()\n    return y"),
+    ),
     good("returns a clone", custom("(x: Tensor) -> Tensor", "return x.view(-1).clone().view(2, 3)")),
     # a kernel that writes to its argument
     *(
@@ -112,6 +122,20 @@ CASES = (
         for write in ("x.add_(1)", "x[0] = 1", "x += 1", "torch.add(x, 1, out=x)", "torch._foreach_add_([x], 1)")
     ),
     differs("writes to a view", WRITTEN, custom("(x: Tensor) -> None", "x.view(-1)[0] = 1", NOTHING), WRITES),
+    differs("writes by another name", WRITTEN, custom("(x: Tensor) -> None", "y = x[0]; y.add_(1)", NOTHING), WRITES),
+    differs(
+        "writes to each of a list",
+        WRITTEN,
+        custom("(xs: list[Tensor]) -> None", "for x in xs:\n        x.add_(1)", "lambda xs: None"),
+        "op([x]); return x",
+    ),
+    good(
+        "writes to a list",
+        custom(
+            "(xs: list[Tensor]) -> Tensor", "ys = xs[:]; ys[0] = ys[0] + 1; return ys[0]", "lambda xs: xs[0].clone()"
+        ),
+        "return op([x])",
+    ),
     good("writes as declared", custom("(x: Tensor) -> None", "x.add_(1)", NOTHING, "('x',)"), WRITES),
     good("writes to a clone", custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES),
     # what is not known of a source
@@ -133,6 +157,31 @@ CASES = (
         library("(Tensor x, int n=1) -> Tensor", "lambda x, n=1: x * n", "lambda x, n: torch.empty_like(x)"),
         "return op(x, 1)",
     ),
+    # results of another kind
+    raises(
+        "returns its argument for nothing",
+        SIGNATURE,
+        library("(Tensor(a!) x) -> ()", "lambda x: x.add_(1)", NOTHING),
+        WRITES,
+    ),
+    raises("returns nothing for a result", SIGNATURE, custom("(x: Tensor) -> Tensor", "y = x + 1"), "return op(x) + 1"),
+    raises(
+        "returns None for two results",
+        SIGNATURE,
+        custom("(x: Tensor) -> tuple[Tensor, Tensor]", "return None", "lambda x: (x, x)"),
+        "return op(x)[0]",
+    ),
+    raises(
+        "returns one of two results",
+        SIGNATURE,
+        custom("(x: Tensor) -> tuple[Tensor, Tensor]", "return x.clone()", "lambda x: (x.clone(), x.clone())"),
+        "return op(x)[0]",
+    ),
+    good(
+        "raises for a result",
+        custom("(x: Tensor) -> Tensor", "if x.dim() == 3:\n        y = 1\n        raise ValueError\n    return x + 1"),
+    ),
+    good("a gradient, and no other", trained("lambda ctx, g: g.mul(2)"), how="train"),
     # functions that PyTorch cannot call
     raises("fake without n", SIGNATURE, custom("(x: Tensor, n: int) -> Tensor", "return x * n"), TWICE),
     good(

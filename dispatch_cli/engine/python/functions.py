@@ -8,6 +8,7 @@ have their default value. Sources: torch/_library/autograd.py, torch/_functorch/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.sources.function_body import ArgumentUse, FunctionBody
 from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 
+_OF_ELEMENT = re.compile(r"torch\._foreach_|\w+(?:\[-?\d+\])?\.\w+_\(")
+"""A write to tensors in a list, not to the list."""
 _OF_VMAP = 2
 """Arguments that a batching rule gets before those of the operator: ``info`` and ``in_dims``."""
 
@@ -93,8 +96,11 @@ def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterat
     if body.values is None or schema.is_varret:
         return
     (count, _), wanted = body.values, len(schema.returns)
-    is_list = wanted == 1 and schema.returns[0].type.kind is TypeKind.LIST
-    if count != wanted and not is_list:
+    kind = schema.returns[0].type.kind if wanted == 1 else None
+    if count == 0 < wanted and kind is not TypeKind.OPTIONAL:
+        why = f"returns nothing where the schema has {wanted} result{'s' * (wanted != 1)}"
+        yield FunctionMismatch(name, why, always=True, by_default=True, of_results=True)
+    elif count not in (0, wanted) and kind is not TypeKind.LIST:
         why = f"returns {count} value{'s' * (count != 1)} where the schema has {wanted} result{'s' * (wanted != 1)}"
         yield FunctionMismatch(name, why, always=wanted < 2, by_default=True, of_results=True)
 
@@ -112,7 +118,7 @@ def _of_backward(name: str, body: FunctionBody, schema: FunctionSchema) -> Itera
         yield FunctionMismatch(name, f"does not take ctx and a gradient for each of {results} results: {words}", True)
     inputs = [argument for argument in schema.arguments if not argument.kwarg_only]
     needed = sum(argument.default is None for argument in inputs)
-    if body.values is None or not has_tensors(schema):
+    if body.values in (None, (0, 0)) or not has_tensors(schema):
         return
     fewest, most = body.values
     if fewest == 1 and any(is_tensor_list(result.type) for result in schema.returns):
@@ -134,7 +140,7 @@ def undeclared_writes(kernel: Kernel, schema: FunctionSchema) -> Iterator[Argume
         argument = _argument(kernel.body, use.argument, schema)
         if argument is None or writes(argument):
             continue
-        if is_tensor(argument.type) or (is_tensor_list(argument.type) and use.text.startswith("torch._foreach_")):
+        if is_tensor(argument.type) or (is_tensor_list(argument.type) and _OF_ELEMENT.match(use.text)):
             yield use
 
 

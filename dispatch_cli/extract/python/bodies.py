@@ -1,6 +1,7 @@
 """Bodies of functions that are registered: parameters, writes to them, and results that share their storage.
 
-Only what the text makes certain is read. A parameter that is bound anew, and a nested function, say nothing.
+Only what the text makes certain is read. A name that is bound once stands for the tensor whose view it is; a name that
+is bound to anything else, and a nested function, say nothing.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ _FACTORIES = frozenset(f"{name}{ending}" for name in ("empty", "zeros", "ones", 
 """Functions of torch that return one new tensor."""
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 """Methods of tensors that do."""
+_OF_TENSOR = (_VIEWS | _MAYBE_VIEWS | {"clone"}) - {"unbind", "chunk", "split", "type"}
+"""Methods whose result is one tensor."""
+_Views = dict[str, tuple[str, ast.expr | None, bool]]
+"""The argument whose storage a name shares, the expression that the name is bound to, and whether it always does."""
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -49,37 +54,46 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     node, file = function.node, function.scope.file
     run.spend(names.function_facts(node).size if not isinstance(node, ast.Lambda) else 1)
     parameters = _parameters(node)[1 if function.bound else 0 :]
-    rebound = set(names.bound_names(node))
-    arguments = {text.rstrip("=") for text in parameters if text[0] not in "*/"} - rebound
+    bound = Counter(names.bound_names(node))
+    rebound = set(bound)
+    given = {text.rstrip("=") for text in parameters if text[0] not in "*/"}
+    arguments = given - rebound
     nodes = list(_own_nodes(node))
+    views = _views(nodes, given, bound)
     writes = [
         ArgumentUse(argument, f"{source_text(inner)}{' = …' * isinstance(inner, ast.Subscript)}", run.span(file, inner))
         for inner in nodes
-        for argument in _written(inner)
-        if argument in arguments
+        for written in _written(inner)
+        for argument, _, sure in _viewed(written, views)
+        if sure
     ]
+    # an element of a list's copy may be another one by now
+    changed = {source_text(it.value) for it in nodes if isinstance(it, ast.Subscript) and isinstance(it.ctx, ast.Store)}
     results, always = [inner.value for inner in nodes if isinstance(inner, ast.Return)], True
     if isinstance(node, ast.Lambda):
         results = [node.body]
     else:
         always = len(results) == 1 and _ends_with_return(node.body)
     returns = [
-        ArgumentUse(argument, source_text(part), run.span(file, part), not (sure and always))
+        ArgumentUse(argument, source_text(value), run.span(file, part), not (sure and always))
         for result in results
         for part in _parts(result)
-        for argument, sure in _storage(part)
-        if argument in arguments
+        if not isinstance(part, ast.Subscript) or source_text(part.value) not in changed - given
+        for argument, value, sure in _viewed(part, views)
     ]
     returns += [
         ArgumentUse(name, source_text(result), run.span(file, result), not always)
         for result in filter(None, results)
         for name, count in Counter(part.id for part in _parts(result) if isinstance(part, ast.Name)).items()
-        if count > 1 and name in rebound.difference(text.rstrip("=") for text in parameters)
+        if count > 1 and name in rebound - given
     ]
     counts = [count for result in results if (count := _values(result, arguments)) is not None]
     values = None
     if counts and len(counts) == len(results):
         values = min(all_of for all_of, _ in counts), max(last for _, last in counts)
+    elif all(result is None or source_text(result) == "None" for result in results):
+        acts = any(isinstance(inner, ast.Assign | ast.AugAssign | ast.Return) for inner in nodes)  # no placeholder
+        values = (0, 0) if acts and not any(isinstance(inner, ast.Raise | ast.Assert) for inner in nodes) else None
     if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in nodes):
         returns, values = [], None
     return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
@@ -117,8 +131,28 @@ def _own_nodes(node: Function) -> Iterator[ast.AST]:
             pending += list(ast.iter_child_nodes(current))[::-1]
 
 
-def _written(node: ast.AST) -> Iterator[str]:
-    """The names of what a statement or call writes to."""
+def _views(nodes: list[ast.AST], given: set[str], bound: Counter[str]) -> _Views:
+    """The parameters, and the names that are bound once, to one of these or to a view of it."""
+    views: _Views = {name: (name, None, True) for name in given if not bound[name]}
+    for node in nodes:
+        match node:
+            case ast.Assign([ast.Name(name)], value) | ast.For(ast.Name(name), ast.Name() as value):
+                own = {name: (name, None, True)} if name in given else views
+                for argument, _, sure in _viewed(value, own) if bound[name] == 1 else ():
+                    views[name] = (argument, None if isinstance(node, ast.For) else value, sure)
+    return views
+
+
+def _viewed(node: ast.expr, views: _Views) -> Iterator[tuple[str, ast.expr, bool]]:
+    """The argument whose storage a value shares, an expression for the value, and whether it always does."""
+    for name, sure in _storage(node):
+        if name in views:
+            argument, value, always = views[name]
+            yield argument, (isinstance(node, ast.Name) and value) or node, sure and always
+
+
+def _written(node: ast.AST) -> list[ast.expr]:
+    """The tensors that a statement or call writes to."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         targets = [node.target]
@@ -129,7 +163,7 @@ def _written(node: ast.AST) -> Iterator[str]:
         if _is_in_place(node.func.attr):
             targets = [*_parts(node.args[0])] if own and node.args else [node.func.value]
         targets += [part for keyword in node.keywords if own and keyword.arg == "out" for part in _parts(keyword.value)]
-    yield from (argument for target in targets for argument, sure in _storage(target) if sure)
+    return targets
 
 
 def _root(node: ast.expr) -> str:
@@ -185,8 +219,10 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
     match node:
         case ast.Call(ast.Attribute(ast.Name("torch"), name)):
             return name in _FACTORIES
-        case ast.Call(ast.Attribute(_, name)):
-            return name in _NEW
+        case ast.Call(ast.Attribute(_, name)) if name in _NEW:
+            return True
+        case ast.Call(ast.Attribute(owner, name)) if name in _OF_TENSOR or _is_in_place(name):
+            return _is_computed(owner, arguments)
         case ast.Name(name):
             return name in arguments
         case ast.UnaryOp(ast.USub(), operand):
