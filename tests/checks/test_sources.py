@@ -365,7 +365,7 @@ def test_a_namespace_that_is_almost_that_of_the_project(
     )
     report = call("check-invariants", str(path), "--select", "dangling-implementation", "--format", "json")
     (finding,) = json.loads(report.out)["findings"]
-    column = len(f"TORCH_LIBRARY_IMPL({namespace}, CUDA, m) {{ m.impl(\"x")
+    column = len(f'TORCH_LIBRARY_IMPL({namespace}, CUDA, m) {{ m.impl("x')
     assert (finding["severity"], finding["declared_at"]["column"]) == (severity, column)
     assert ("did you mean my_rope_ops::f?" in finding["message"]) is (severity != "info")
 

@@ -137,7 +137,7 @@ def _views(nodes: list[ast.AST], given: set[str], bound: Counter[str]) -> _Views
     for node in nodes:
         match node:
             case ast.Assign([ast.Name(name)], value) | ast.For(ast.Name(name), ast.Name() as value):
-                own = {name: (name, None, True)} if name in given else views
+                own: _Views = {name: (name, None, True)} if name in given else views
                 for argument, _, sure in _viewed(value, own) if bound[name] == 1 else ():
                     views[name] = (argument, None if isinstance(node, ast.For) else value, sure)
     return views
