@@ -33,7 +33,7 @@ from dispatch_cli.model.declarations import (
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import META, PYTHON
+from dispatch_cli.model.universe import META
 
 if TYPE_CHECKING:
     from dispatch_cli.model.changes.change import ChangeError
@@ -234,6 +234,10 @@ def _refused_in_python(declarations: Declarations, source: StateSource | None) -
 
 def _refused_kernels(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
     """The declared Python kernels that ``py_impl`` refuses, beside those of a captured state; both places are named."""
+    if not declarations.python_kernels:
+        return
+    from dispatch_cli.engine.python.table import refusal_text
+
     taken: dict[OperatorName, dict[str, PythonKernel]] = {}
     for kernel in declarations.python_kernels:
         name, key = kernel.operator, kernel.dispatch_key
@@ -243,7 +247,7 @@ def _refused_kernels(declarations: Declarations, source: StateSource | None) -> 
                 captured = captured_python_kernels(source, str(name), declarations.without)
                 taken[name] = {place: PythonKernel(name, place, function) for place, function in captured.items()}
         earlier = taken[name].get(key)
-        message = _refusal_text(name, key, earlier is not None and not kernel.replaces)
+        message = refusal_text(str(name), key, earlier is not None and not kernel.replaces)
         if message is not None:
             place = earlier.span if earlier is not None else None
             related = (Related("the earlier kernel is here", place),) if place is not None else ()
@@ -251,17 +255,6 @@ def _refused_kernels(declarations: Declarations, source: StateSource | None) -> 
             yield Problem(Refusal.PYTHON_KERNEL.value, message, kernel.span, hint=hint, related=related)
         else:
             taken[name][key] = kernel
-
-
-def _refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
-    """The reason for which ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
-    if key == PYTHON:
-        return "Please register a mode for the DispatchKey.Python key instead."
-    if taken:
-        from dispatch_cli.engine.python.table import python_key_text
-
-        return f"Trying to override a python impl for {python_key_text(key)} on operator {name}"
-    return None
 
 
 def rerun(state: State, new: Declarations) -> State:

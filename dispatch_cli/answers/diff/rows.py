@@ -10,6 +10,7 @@ from dispatch_cli.engine.comparison.slots import Answer, SlotCause
 from dispatch_cli.engine.comparison.states import StatesChange
 from dispatch_cli.model.conditions.simplify import text_of_all
 from dispatch_cli.model.higher_order import ImplKind
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema.cursor import SchemaError
 from dispatch_cli.model.schema.parser import parse_printed_schema
 from dispatch_cli.model.schema_changes import SchemaPart, SchemaPartChange, schema_changes
@@ -242,7 +243,7 @@ def alone(change: StatesChange, kind: ChangeKind) -> Iterator[DiffOperator]:
     for operator in change.operators:
         view = operator.after if kind is ChangeKind.ADDED else operator.before
         if operator.change is kind and view is not None:
-            captured = source is not None and side.dispatcher.is_untouched(side.names[operator.name])
+            captured = source is not None and side.dispatcher.is_untouched(OperatorName.parse(operator.name))
             state = source.name if captured and source is not None else None
             yield DiffOperator(operator.name, view.schema, view.span, state)
 
@@ -324,12 +325,10 @@ def keys_alone(change: StatesChange, chosen: DiffChoice) -> Iterator[DiffKey]:
         at: dict[str, list[str]] = {key: [] for key in keys if chosen.has_key(key)}
         if not at:
             continue
-        names = (
-            side.names
-            if chosen.operators is None
-            else [operator for operator in side.names if operator in chosen.operators]
-        )
-        for name in names:
+        chosen_operators = chosen.operators
+        for name in side.dispatcher.names():
+            if chosen_operators is not None and name not in chosen_operators:
+                continue
             view = side.view(name)
             for key in at.keys() & view.kernels.keys() if view is not None else ():
                 at[key].append(name)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
+from dispatch_cli.engine.dispatcher.dump import DEFAULT_ALIAS_ANALYSIS, alias_analysis_text
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table.live import StaleEntry
@@ -164,11 +165,6 @@ class ChangeKind(Enum):
         return cls.REMOVED if after is None else cls.REPLACED
 
 
-DEFAULT_ALIAS_ANALYSIS = "CONSERVATIVE (default)"
-"""Text of a dump for an alias analysis kind that was left at its default."""
-_NO_PYTHON_KERNELS: Mapping[str, str] = {}
-
-
 class StaleSlot(NamedTuple):
     """Content of a slot of PyTorch's live table that differs from what the registrations determine.
 
@@ -230,16 +226,10 @@ class Side:
         }
         self._bits = self.layout.registered_bit
 
-    @cached_property
-    def names(self) -> Mapping[str, OperatorName]:
-        """The operators, by name, sorted."""
-        return {name: OperatorName.parse(name) for name in self.dispatcher.names()}
-
     def view(self, name: str) -> OperatorView | None:
         """An operator; None where the state has none of that name."""
-        known: Mapping[str, OperatorName] | None = vars(self).get("names")  # of one operator, not all names are parsed
-        parsed = OperatorName.parse(name) if known is None else known.get(name)
-        if parsed is None or (known is None and parsed not in self.dispatcher):
+        parsed = OperatorName.parse(name)
+        if parsed not in self.dispatcher:
             return None
         base = self.dispatcher.base
         if base is None or not self.dispatcher.is_untouched(parsed):
@@ -251,13 +241,9 @@ class Side:
             view = captured_kernel(debug, fallthrough)
             kernels[key] = (view, *kernels[key]) if key in kernels else (view,)
             registered |= bits[key]
-        python_kernels = (
-            {kernel[0]: kernel[1] for kernel in listing.python_kernels}
-            if listing.python_kernels
-            else _NO_PYTHON_KERNELS
-        )
-        if parsed in self._own_python_kernels:
-            python_kernels = {kernel.dispatch_key: kernel.kernel for kernel in self.state.python_kernels(parsed)}
+        python_kernels = {kernel[0]: kernel[1] for kernel in listing.python_kernels}
+        if parsed in self.state.declared_python_kernels:
+            python_kernels = self._python_kernels(parsed)
         return OperatorView(
             name,
             listing.schema,
@@ -286,29 +272,24 @@ class Side:
             return view.kernels[decision.source][0]
         return self.fallbacks.get(key) if decision.rule is Rule.FALLBACK else None
 
-    @cached_property
-    def _own_python_kernels(self) -> frozenset[OperatorName]:
-        """The operators for which files declare Python kernels."""
-        return frozenset(kernel.operator for kernel in self.state.declarations.python_kernels)
+    def _python_kernels(self, name: OperatorName) -> dict[str, str]:
+        return {kernel.dispatch_key: kernel.kernel for kernel in self.state.python_kernels(name)}
 
     def _declared(self, name: OperatorName) -> OperatorView:
         operator = self.dispatcher.operator(name)
         definition = operator.definition
         schema = None if definition is None else definition.known_schema
         kernels = {key: tuple(self._registered(kernel) for kernel in group) for key, group in operator.kernels.items()}
-        kind = "" if definition is None else DEFAULT_ALIAS_ANALYSIS
-        if definition is not None and definition.alias_analysis is not None:
-            kind = definition.alias_analysis.value
         return OperatorView(
             str(name),
             None if schema is None else str(schema),
             definition is not None,
             None if definition is None else definition.span,
-            kind,
+            "" if definition is None else alias_analysis_text(definition),
             frozenset(() if definition is None else definition.tags),
             kernels,
             operator.registered,
-            {kernel.dispatch_key: kernel.kernel for kernel in self.state.python_kernels(name)},
+            self._python_kernels(name),
             {entry.canonical.key: self._stale_slot(entry) for entry in self.dispatcher.stale_entries(name)}
             or _NOTHING_STALE,
         )

@@ -80,7 +80,7 @@ def compare_states(old: State, new: State, names: Iterable[str] | None = None) -
 
 def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
     """The operators that may differ: of one captured state those that one side has touched, if the rest is equal."""
-    names = old.names.keys() | new.names.keys()
+    names = {*old.dispatcher.names(), *new.dispatcher.names()}
     if old.dispatcher.base is None or old.dispatcher.base is not new.dispatcher.base or slots.fallbacks:
         return names
     if old.dispatcher.fallback_bits != new.dispatcher.fallback_bits:
@@ -91,15 +91,12 @@ def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
 
 
 def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackChange, ...]:
-    changes = []
-    for key in shared:
-        before, after = old.fallbacks.get(key), new.fallbacks.get(key)
-        if before is None or after is None:
-            if before is not after:
-                changes.append(FallbackChange(key, before, after))
-        elif not same_kernel(before, after):
-            changes.append(FallbackChange(key, before, after))
-    return tuple(changes)
+    pairs = ((key, old.fallbacks.get(key), new.fallbacks.get(key)) for key in shared)
+    return tuple(
+        FallbackChange(key, before, after)
+        for key, before, after in pairs
+        if (not same_kernel(before, after) if before and after else before is not after)
+    )
 
 
 class RefusedChange(NamedTuple):

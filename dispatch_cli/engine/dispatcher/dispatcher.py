@@ -214,7 +214,7 @@ class Dispatcher:
         return iter([*map(OperatorName.parse, self._registry.waiting()), *self._registry.now.operators])
 
     def __len__(self) -> int:
-        return self._registry.waiting_count + len(self._registry.now.operators)
+        return len(self._registry.waiting()) + len(self._registry.now.operators)
 
     def __contains__(self, name: OperatorName) -> bool:
         return name in self._registry.now.operators or self._registry.waits(name)

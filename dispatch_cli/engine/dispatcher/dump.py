@@ -7,6 +7,9 @@ from dispatch_cli.engine.table.registration import Definition
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
+DEFAULT_ALIAS_ANALYSIS = "CONSERVATIVE (default)"
+"""Text for an alias analysis kind that was left at its default."""
+
 
 def kernel_flags(kernel: Kernel) -> str:
     """The words in the brackets after a kernel, each with a space behind it."""
@@ -15,8 +18,8 @@ def kernel_flags(kernel: Kernel) -> str:
 
 
 def alias_analysis_text(definition: Definition) -> str:
-    """The kind, and whether it was left at its default, which is CONSERVATIVE."""
-    return "CONSERVATIVE (default)" if definition.alias_analysis is None else definition.alias_analysis.value
+    """The kind, and whether it was left at its default."""
+    return DEFAULT_ALIAS_ANALYSIS if definition.alias_analysis is None else definition.alias_analysis.value
 
 
 def dump_registrations(dispatcher: Dispatcher, name: OperatorName) -> str:

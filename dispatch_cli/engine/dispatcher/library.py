@@ -47,11 +47,6 @@ class Library:
             self.handles.append(dispatcher.open_library(block.namespace, self.debug, block.span))
 
     @property
-    def dispatcher(self) -> Dispatcher:
-        """The one that it registers in."""
-        return self._dispatcher
-
-    @property
     def debug(self) -> str:
         """Debug text for a registration that names none of its own."""
         return f"registered at {self.block.file}:{self.block.line}"
@@ -95,7 +90,9 @@ class Library:
                 f"Please declare a separate {macro} block for this dispatch key and "
                 "move your impl() there.  "
             )
-        return self._register(full_name, own, kernel)
+        registration = self._dispatcher.implement(full_name, own or self.dispatch_key, kernel)
+        self.handles.append(registration)
+        return registration
 
     def fall_back(self, kernel: Kernel, dispatch_key: str | None = None) -> tuple[Registration, ...]:
         """``m.fallback(kernel)``. Errors: Refused, by the block or by the dispatcher."""
@@ -126,11 +123,6 @@ class Library:
         """
         for handle in self.handles:
             self._dispatcher.drop(handle)
-
-    def _register(self, name: OperatorName, dispatch_key: str | None, kernel: Kernel) -> Registration:
-        registration = self._dispatcher.implement(name, dispatch_key or self.dispatch_key, kernel)
-        self.handles.append(registration)
-        return registration
 
     def _qualified_schema(self, schema: FunctionSchema) -> FunctionSchema:
         macro = self.block.kind.value

@@ -81,11 +81,6 @@ class Registry:
         taken = self.now.taken
         return [name for name in self._captured if name not in taken] if taken else [*self._captured]
 
-    @property
-    def waiting_count(self) -> int:
-        """Number of operators of the base that have not been taken in."""
-        return len(self._captured) - len(self.now.taken)
-
     def present(self) -> set[OperatorName]:
         """The operators that are there, and those of the base that were taken in and then dropped."""
         return {*self.now.operators, *map(OperatorName.parse, self.now.taken)}

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.table import decide_for, python_key_text
+from dispatch_cli.engine.python.table import decide_for, python_key_text, refusal_text
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.higher_order import (
@@ -82,25 +82,19 @@ def _refused(
     operator: HigherOrderOperator, impl: HigherOrderImpl, taken: dict[ImplPlace, HigherOrderImpl]
 ) -> Iterator[Problem]:
     for place in places(impl):
-        if place == (ImplKind.DISPATCH, PYTHON):
-            message = "Please register a mode for the DispatchKey.Python key instead."
-            yield Problem(
-                Refusal.PYTHON_KERNEL.value, message, impl.span, hint="write the implementation under 'modes'"
-            )
-            return
         earlier = taken.get(place)
-        if earlier is None:
-            continue
         if place.kind is ImplKind.DISPATCH:
-            key = python_key_text(place.name)
-            message = f"Trying to override a python impl for {key} on operator {operator.name}"
+            message = refusal_text(operator.name, place.name, earlier is not None)
         else:
             table = "functorch_table" if place.kind is ImplKind.TRANSFORM else "python_key_table"
-            message = f"{_key_text(place)} already registered in {table}"
-        span = earlier.span
-        related = (Related("the earlier implementation is here", span),) if span is not None else ()
-        yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, related=related)
-        return
+            message = None if earlier is None else f"{_key_text(place)} already registered in {table}"
+        if message is not None:
+            is_python = place == (ImplKind.DISPATCH, PYTHON)
+            span = None if earlier is None or is_python else earlier.span
+            related = (Related("the earlier implementation is here", span),) if span is not None else ()
+            hint = "write the implementation under 'modes'" if is_python else None
+            yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, hint=hint, related=related)
+            return
 
 
 def _key_text(place: ImplPlace) -> str:

@@ -17,7 +17,7 @@ from dispatch_cli.engine.table.layout import KeyLayout, layout_of
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.text import printed_texts
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import PYTHON, Universe
 
 
 class Reason(Enum):
@@ -99,6 +99,13 @@ def python_key_text(key: str) -> str:
     Some keys have no name in Python, where they print as ``DispatchKey.???``; here they keep the one they have in C++.
     """
     return f"DispatchKey.{key}"
+
+
+def refusal_text(operator: str, key: str, taken: bool) -> str | None:
+    """The reason for which ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
+    if key == PYTHON:
+        return "Please register a mode for the DispatchKey.Python key instead."
+    return f"Trying to override a python impl for {python_key_text(key)} on operator {operator}" if taken else None
 
 
 def chosen_key(key: str, decision: Decision) -> str | None:

@@ -112,12 +112,7 @@ class LibraryHold:
 
     __slots__ = ("debug", "namespace", "span")
 
-    def __init__(
-        self,
-        namespace: str,
-        debug: str,
-        span: Span | None = None,
-    ) -> None:
+    def __init__(self, namespace: str, debug: str, span: Span | None = None) -> None:
         self.namespace: Final = namespace
         self.debug: Final = debug
         self.span: Final = span

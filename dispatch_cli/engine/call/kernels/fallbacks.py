@@ -8,6 +8,7 @@ Sources: ``core/VariableFallbackKernel.cpp`` with ``torch/csrc/autograd/autograd
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from dispatch_cli.engine.call import fake_tensor_mode
 from dispatch_cli.engine.call.errors import crash, meta, refused
@@ -38,10 +39,6 @@ def unwrap_functional(value: Value) -> Value:
     if value.spec is None and value.has(FUNCTIONALIZE):
         return value._replace(keyset=value.keyset.remove(FUNCTIONALIZE))
     return value
-
-
-def _meta(moment: Moment) -> KernelStep:
-    return raises(meta(moment.name))
 
 
 def _autograd(moment: Moment) -> KernelStep:
@@ -138,18 +135,6 @@ def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None])
     )
 
 
-def _conjugate(moment: Moment) -> KernelStep:
-    return _math_bit(moment, Bit.CONJ, "conjugate fallback", "conjugate")
-
-
-def _negative(moment: Moment) -> KernelStep:
-    return _math_bit(moment, Bit.NEG, "negation fallback", "negation")
-
-
-def _zero_tensor(moment: Moment) -> KernelStep:
-    return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback", "ZeroTensor")
-
-
 def _functionalize(moment: Moment) -> KernelStep:
     """Functional tensors are unwrapped, and the operator is called again without functionalization."""
     if has_aliases(moment.schema):
@@ -182,13 +167,13 @@ def _named(moment: Moment) -> KernelStep:
 
 
 _FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
-    META: _meta,
+    META: lambda moment: raises(meta(moment.name)),
     PYTHON: fake_tensor_mode.by_handler,
     PYTHON_TLS_SNAPSHOT: _snapshot,
     PRE_DISPATCH: _on_below,
-    BIT_KEYS[Bit.CONJ]: _conjugate,
-    BIT_KEYS[Bit.NEG]: _negative,
-    BIT_KEYS[Bit.ZEROTENSOR]: _zero_tensor,
+    BIT_KEYS[Bit.CONJ]: partial(_math_bit, bit=Bit.CONJ, head="conjugate fallback", title="conjugate"),
+    BIT_KEYS[Bit.NEG]: partial(_math_bit, bit=Bit.NEG, head="negation fallback", title="negation"),
+    BIT_KEYS[Bit.ZEROTENSOR]: partial(_math_bit, bit=Bit.ZEROTENSOR, head="ZeroTensorFallback", title="ZeroTensor"),
     FUNCTIONALIZE: _functionalize,
     FRONT: functorch.front,
     BACK: functorch.back,
