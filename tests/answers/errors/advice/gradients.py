@@ -44,7 +44,7 @@ class Summed(torch.autograd.Function):
 
 @tries("no-derivative", "Turn off the fused code of Transformers")
 def fused_attention_in_forward_mode(advice):
-    attention = torch.nn.MultiheadAttention(4, 2).eval()
+    attention = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval()
     x = torch.ones(3, 2, 4)
     is_fused = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(not advice)
