@@ -43,6 +43,9 @@ HANDLED = (
 )
 PYTORCHS, PACKAGES = "pytorchs", "packages"
 """The conditions of advice on PyTorch, and on a package, that lacks an operator."""
+TORCHVISION = "torchvision"
+_LIBRARIES = {"image": TORCHVISION, "video_reader": TORCHVISION}
+"""The packages of namespaces that do not have their names."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -71,7 +74,10 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
-    namespace = (f"namespace_{'' if name is None else name.namespace}", "")
+    named = "" if name is None or name.namespace is None else _LIBRARIES.get(name.namespace, name.namespace)
+    namespace = (f"namespace_{named}", "")
+    is_compiled = re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", named)  # the compiled module of a package
+    library = ("compiled_library", "") if is_compiled else ("named_library", named)
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
@@ -79,6 +85,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
             *_of_tensors(dict(first.details)),
             whose,
             namespace,
+            *([library] if named and not is_pytorchs and named != TORCHVISION else ()),
             *own_code,
             *evidence(text),
         )

@@ -59,7 +59,7 @@ untried(
 )
 untried("ran-on-cpu", "Pass `foreach=False` to the optimizer", "needs a backend with a fallback to the CPU")
 untried("ran-on-cpu", "If the warning is new, the last version", "needs a backend with a fallback to the CPU")
-untried("no-dtype", "float8 is a dtype for stored weights", SECOND)
+untried("no-dtype", "float8 is for stored weights", SECOND)
 untried("no-kernel", "Or, for all operators of the backend, a fallback", "needs an older PyTorch")
 untried("no-device-module", "Register a device guard of the backend", "needs C++")
 untried("ran-on-cpu", "If it fails or is too slow", "needs a backend with a fallback to the CPU")
