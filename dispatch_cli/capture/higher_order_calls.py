@@ -9,6 +9,7 @@ an operator is made; it is gone afterwards.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
@@ -57,18 +58,18 @@ def _facts(torch: Any) -> Data:
     try:
         mode = plain()
         data: Data = {
-            "no_mode_rule": _error(torch, operator, tensor, mode, {mode: "mode"}),
-            "no_subclass_rule": _error(torch, operator, inside, None, {subclass: "subclass"}),
-            "modes_handle": _result(torch, operator, tensor, supporting()) == DONE,
+            "no_mode_rule": _template(_outcome(torch, operator, tensor, mode), {mode: "mode"}),
+            "no_subclass_rule": _template(_outcome(torch, operator, inside), {subclass: "subclass"}),
+            "modes_handle": _outcome(torch, operator, tensor, supporting()) == DONE,
         }
         operator.py_impl(passing)(pass_on)
-        if _result(torch, operator, tensor, passing()) is not NotImplemented:
+        if _outcome(torch, operator, tensor, passing()) is not NotImplemented:
             operator.py_impl(subclass)(pass_on)
             mode = passing()
             places = {mode: "mode", str([subclass.__name__]): "names", str([subclass]): "classes"}
-            data["unhandled"] = _error(torch, operator, inside, mode, places)
+            data["unhandled"] = _template(_outcome(torch, operator, inside, mode), places)
         operator.py_impl(fakes.FakeTensorMode)(handle)
-        data["fakes_by_mode"] = _result(torch, operator, fake, None) == DONE
+        data["fakes_by_mode"] = _outcome(torch, operator, fake) == DONE
     finally:
         importlib.import_module("torch._ops")._higher_order_ops.pop(NAME, None)
     return data
@@ -83,33 +84,23 @@ def _operator() -> Any:
     return type("Probe", (base,), {"__call__": call})(NAME)
 
 
-def _called(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
-    """The result of a call below autograd, for which the operator has no implementation."""
-    with torch._C._AutoDispatchBelowAutograd():
-        if mode is None:
-            return operator(tensor)
-        with mode:
-            return operator(tensor)
-
-
-def _result(torch: Any, operator: Any, tensor: Any, mode: Any) -> Any:
-    """Result of a call; None where it fails."""
+def _outcome(torch: Any, operator: Any, tensor: Any, mode: Any = None) -> Any:
+    """Result of a call below autograd, for which the operator has no implementation; its error where it fails."""
     try:
-        return _called(torch, operator, tensor, mode)
-    except (AssertionError, NotImplementedError, RuntimeError, TypeError):
-        return None
-
-
-def _error(torch: Any, operator: Any, tensor: Any, mode: Any, places: dict[Any, str]) -> str:
-    """The error of a call as a template. Errors: ValueError, when there is none."""
-    try:
-        _called(torch, operator, tensor, mode)
+        with torch._C._AutoDispatchBelowAutograd(), mode or contextlib.nullcontext():
+            return operator(tensor)
     except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
-        text = str(error)
-        for value, place in {**places, NAME: "operator"}.items():
-            text = text.replace(str(value), "{" + place + "}")
-        return f"{type(error).__name__}: {text}"
-    raise ValueError("the call is handled")
+        return error
+
+
+def _template(outcome: Any, places: dict[Any, str]) -> str:
+    """The error of a call, with words in the places of values. Errors: ValueError, when there is none."""
+    if not isinstance(outcome, Exception):
+        raise ValueError("the call is handled")
+    text = str(outcome)
+    for value, place in {**places, NAME: "operator"}.items():
+        text = text.replace(str(value), "{" + place + "}")
+    return f"{type(outcome).__name__}: {text}"
 
 
 def import_all(package: Path) -> list[str]:
