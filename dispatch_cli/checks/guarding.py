@@ -150,7 +150,7 @@ class Guards:
         """The operators that break a guard, and its violations by each. Errors: InputError when it is too much work."""
         for name in self.operators(guard):
             self._globs.spend(OF_OPERATOR, guard)
-            if broken := tuple(self._violations(guard, self._view.live_table(name))):
+            if broken := tuple(self._violations(guard, self._view.dispatcher.live_table(name))):
                 yield name, broken
 
     def _violations(self, guard: Guard, table: Table) -> Iterator[Violation]:

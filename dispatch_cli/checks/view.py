@@ -21,7 +21,7 @@ from dispatch_cli.engine.table.registration import (
     schema_text_returns_tensors,
     schema_text_takes_tensors,
 )
-from dispatch_cli.engine.table.table import Plan, Table, plan
+from dispatch_cli.engine.table.table import Plan, plan
 from dispatch_cli.model.declarations import Define, Implement
 from dispatch_cli.model.names import OperatorName, parsed_names
 from dispatch_cli.model.span import Span
@@ -224,14 +224,6 @@ class View(Files):
         return frozenset[str]().union(*captured, *registered)
 
     # one operator
-
-    def table(self, name: OperatorName) -> Table:
-        """Its canonical table: entries with rule, kernel and registration."""
-        return self.dispatcher.table(name)
-
-    def live_table(self, name: OperatorName) -> Table:
-        """Table that calls find: another one where the order of the registrations left slots stale."""
-        return self.dispatcher.live_table(name)
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """The active registration of every key that has one."""

@@ -63,7 +63,7 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
         case NoteKind.SHADOWED:
             edit = Edit(Action.REGISTER, name, slot, Function.FALLBACK, kernel=note.detail)
             yield Remedy((edit,), slot, slot)
-        case NoteKind.DISPLACED if view.table(name)[slot].decision.source is not None:
+        case NoteKind.DISPLACED if view.dispatcher.table(name)[slot].decision.source is not None:
             pass  # another kernel of the operator has come in
         case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD:
             yield own(slot)
@@ -131,7 +131,7 @@ def _also_below(view: View, name: OperatorName, note: Note) -> Iterator[Remedy]:
     if kernel.redispatches is None:
         return  # a wrapper, perhaps, which would call itself there
     gone = removal(view, name, culprit)
-    source = view.table(name)[below].decision.source
+    source = view.dispatcher.table(name)[below].decision.source
     default = removal(view, name, source) if source is not None else None
     if kernel.redispatches.kind is RedispatchKind.OTHER_OPERATORS and gone is not None:
         same = Edit(Action.REGISTER, name, CATCH_ALL, Function.SAME, culprit, gone.kernel)

@@ -104,7 +104,7 @@ class OtherStates:
         for view, cases in self._others:
             # of other operators, a further state may have the backend fallbacks alone
             is_looked_at = fact.rule is Rule.FALLBACK or unit_of(name) in cases
-            if is_looked_at and name in view.dispatcher and not _is_true(fact, key, view.live_table(name)):
+            if is_looked_at and name in view.dispatcher and not _is_true(fact, key, view.dispatcher.live_table(name)):
                 return False
         return True
 
@@ -170,7 +170,7 @@ class _Recorder:
             sources = self._by_source(pattern.decision)
             for name in pattern.operators:
                 stale = self._view.dispatcher.stale_slots(name)
-                own = self._by_source(_decisions(self._view.live_table(name))) if stale else sources
+                own = self._by_source(_decisions(self._view.dispatcher.live_table(name))) if stale else sources
                 by_operator[name] = self._of_operator(name, own)
         return iter(sorted(by_operator.items(), key=lambda item: str(item[0])))
 
