@@ -153,7 +153,8 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
 
 def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Registration) -> Iterator[Finding]:
     """A kernel at the autograd key of one backend that has no kernel itself, over a composite one."""
-    backend = view.universe.runtime_parts.get(above.key, (above.key, None))[1]
+    parts = view.universe.runtime_parts
+    backend = parts.get(above.key, (above.key, None))[1]
     goes = above.kernel.redispatches
     if backend is None or backend == META or (goes is not None and goes.kind is not RedispatchKind.NO):
         return
@@ -164,7 +165,8 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
         or decision.source in pattern.fallthrough
     ):
         return
-    if goes is None and any(pattern.rule(key) is Rule.KERNEL for key in _of_backend(view, backend)):
+    ends = (key for key in backend_keys(view.universe) if parts[key][1] == backend)
+    if goes is None and any(pattern.rule(key) is Rule.KERNEL for key in ends):
         return  # it goes on to these, as to a sparse one
     below = view.active(name)[decision.source]
     same = Edit(Action.REGISTER, name, backend, Function.SAME, above.key, above.kernel.debug)
@@ -180,12 +182,6 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
         severity=Severity.INFO if goes is None else None,
         fix=(same,) if goes is not None and backend in view.universe.parseable else (),
     )
-
-
-def _of_backend(view: View, backend: str) -> Iterator[str]:
-    """The keys where calls with tensors of a backend end."""
-    parts = view.universe.runtime_parts
-    return (key for key in backend_keys(view.universe) if parts[key][1] == backend)
 
 
 def _may_be_same(first: Kernel, second: Kernel) -> bool:

@@ -81,10 +81,13 @@ def find(view: View) -> Iterator[Finding]:
     dangling = [name for name in without if not _is_there_anyway(view, name)]
     if not dangling:
         return
+    from dispatch_cli.model.sources.source_conditions import asks_for
+
     defined = Defined(view)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
-        if all(_asks_first(registration, name) for registration in kernels):
+        steps = view.implementations.get(name, ())
+        if steps and all(asks_for(step.when, str(name)) for step in steps):  # they are there with the operator alone
             continue
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
@@ -104,19 +107,6 @@ def find(view: View) -> Iterator[Finding]:
         )
         is_in_sources = name.namespace in view.namespaces.in_sources
         yield finding._replace(mark=str(name).rpartition("::")[2]) if is_in_sources else finding
-
-
-def _asks_first(registration: Registration, name: OperatorName) -> bool:
-    """True if a kernel is only registered where its operator is there, as far as its condition is not shortened."""
-    if registration.kernel.when is None:
-        return False
-    from dispatch_cli.model.conditions.condition import parse_condition
-    from dispatch_cli.model.sources.source_conditions import asks_for
-
-    try:
-        return asks_for([parse_condition(registration.kernel.when)], str(name))
-    except ValueError:
-        return False
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:
