@@ -96,7 +96,9 @@ def run_checks(
     suppressions = Suppressions(view, known, frozenset(runs))
     functions = FunctionIndex(view.state.declarations.functions)
     finder = Finder(view)
-    takers: list[_Taker] = []
+    listings: list[Listing] = []
+    hidden: list[Listing] = []
+    suppressed: list[Suppressed] = []
     idle: list[tuple[Check, Need]] = []
     for position, check in enumerate(sorted(checks, key=_is_about_the_run)):
         if progress is not None:
@@ -106,44 +108,25 @@ def run_checks(
             idle.append((check, unmet))
             continue
         severity = (severities or {}).get(check.id)
-        taker = _Taker(check, suppressions, is_new, limits)
+        listings.append(Listing(check.id, limits))
+        hidden.append(Listing(check.id, limits))
         results = _unused(view, suppressions) if _is_about_the_run(check) else _made(check, finder, conditions)
         for item in _each_once(results):
             finding = functions.of_call(check.hedged(view, item))
             if finding.span is None and finding.operator is not None:
                 finding = finding._replace(span=view.own_places.get(finding.operator))
-            taker.take(finding if severity is None else finding._replace(severity=severity))
-        takers.append(taker)
+            finding = finding if severity is None else finding._replace(severity=severity)
+            if (by := suppressions.of(finding)) is not None:
+                suppressed += [Suppressed(finding, by)] if hidden[-1].add(finding) else []
+            elif is_new is None or is_new(finding.check, finding.operator, finding.key, finding.subject):
+                listings[-1].add(finding)
     return CheckRun(
-        tuple(finding for taker in takers for finding in taker.listing.listed),
-        tuple(suppressed for taker in takers for suppressed in taker.suppressed),
+        tuple(finding for listing in listings for finding in listing.listed),
+        tuple(suppressed),
         tuple(idle),
-        tuple(taker.listing for taker in takers if taker.listing.counts),
-        tuple(taker.hidden for taker in takers if taker.hidden.counts),
+        tuple(listing for listing in listings if listing.counts),
+        tuple(listing for listing in hidden if listing.counts),
     )
-
-
-class _Taker:
-    """Takes the findings of one check as they are made.
-
-    listing: those that count. hidden, suppressed: those that are suppressed.
-    """
-
-    def __init__(self, check: Check, suppressions: Suppressions, is_new: IsNew | None, limits: Limits | None) -> None:
-        self.listing = Listing(check.id, limits)
-        self.hidden = Listing(check.id, limits)
-        self.suppressed: list[Suppressed] = []
-        self._suppressions = suppressions
-        self._is_new = is_new
-
-    def take(self, finding: Finding) -> None:
-        """Take one."""
-        by = self._suppressions.of(finding)
-        if by is not None:
-            if self.hidden.add(finding):
-                self.suppressed.append(Suppressed(finding, by))
-        elif self._is_new is None or self._is_new(finding.check, finding.operator, finding.key, finding.subject):
-            self.listing.add(finding)
 
 
 def _is_about_the_run(check: Check) -> bool:
