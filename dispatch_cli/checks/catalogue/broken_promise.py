@@ -35,8 +35,8 @@ what holds today.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
 from dispatch_cli.checks.finding_parts import autograd_keys, keys_text, own_kernels
@@ -49,25 +49,65 @@ from dispatch_cli.model.text.suggest import did_you_mean, similar
 from dispatch_cli.model.universe import autograd_key_of
 
 if TYPE_CHECKING:
-    from dispatch_cli.checks.promises import BrokenPromise
-    from dispatch_cli.model.calls.support import Promise
+    from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow
+    from dispatch_cli.model.calls.support import Promise, SupportContext
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
 _BATCHED = "FuncTorchBatched"
 
 
+class _Broken(NamedTuple):
+    """Cells of one operator that are not as promised, for one reason: those of each of the contexts on each backend.
+
+    backends: keys. cell: the first.
+    """
+
+    backends: tuple[str, ...]
+    contexts: tuple[SupportContext, ...]
+    cell: Cell
+
+
 def find(view: View) -> Iterator[Finding]:
     """A finding for each operator and reason, and for each name or glob of no operator. Errors: InputError."""
     if not view.state.declarations.promises:
         return
-    from dispatch_cli.checks.promises import Promises
+    from dispatch_cli.checks.guarding import OF_CELL, OperatorGlobs
+    from dispatch_cli.engine.support.columns import support_columns
+    from dispatch_cli.engine.support.verdicts import support_rows
+    from dispatch_cli.model.calls.support import PROMISED
 
-    promises = Promises(view)
-    for number, (promise, glob) in enumerate(promises.unmatched() if view.first is view else ()):
-        yield _unmatched(view, promise, glob, number < MAX_SUGGESTIONS)
-    for broken in promises.broken():
-        yield _broken(view, broken)
+    globs, unmatched = OperatorGlobs(view), 0
+    for promise in view.state.declarations.promises:
+        names: set[OperatorName] = set()
+        for glob in dict.fromkeys(promise.ops):
+            operators = globs.matching(glob, promise)
+            defined = [name for name in operators if view.schema_text(name) or view.is_unknown(name)]
+            names.update(defined)
+            if not defined and view.first is view:
+                yield _unmatched(view, promise, glob, unmatched < MAX_SUGGESTIONS)
+                unmatched += 1
+        asked = sorted(names if view.guarded is None else names & view.guarded, key=str)
+        contexts = [context for context in PROMISED if context in promise.contexts]
+        columns = support_columns(view.state, (), promise.backends, contexts)
+        globs.spend(len(asked) * len(columns) * OF_CELL, promise)
+        for row in support_rows(view.state, asked, columns):
+            yield from (_finding(view, promise, row, broken) for broken in _broken(columns, row))
+
+
+def _broken(columns: Sequence[Column], row: SupportRow) -> Iterator[_Broken]:
+    """The cells that fail, or are not known, by reason."""
+    from dispatch_cli.engine.support.cell import Reason
+    from dispatch_cli.model.calls.support import boxes
+
+    by_reason: dict[tuple[Reason, bool, str | None], dict[tuple[str, SupportContext], Cell]] = {}
+    for column, cell in zip(columns, row.cells, strict=True):
+        if cell.reason is not None:
+            error = cell.error if cell.reason is Reason.CALL else None
+            by_reason.setdefault((cell.reason, cell.verdict.fails, error), {})[column.backend, column.context] = cell
+    for cells in by_reason.values():
+        for backends, contexts in boxes(cells):
+            yield _Broken(backends, contexts, cells[backends[0], contexts[0]])
 
 
 def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Finding:
@@ -86,11 +126,11 @@ def _unmatched(view: View, promise: Promise, glob: str, suggests: bool) -> Findi
     )
 
 
-def _broken(view: View, broken: BrokenPromise) -> Finding:
+def _finding(view: View, promise: Promise, row: SupportRow, broken: _Broken) -> Finding:
     from dispatch_cli.checks.support_words import contexts_words, help_words, reason_words
 
-    row, cell, promise = broken.row, broken.cell, broken.promise
-    name, backends, place = row.operator, broken.backends, cell.span or row.span
+    name, backends, cell = row.operator, broken.backends, broken.cell
+    place = cell.span or row.span
     where = f"{contexts_words(broken.contexts)} on {keys_text(backends)}"
     outcome = "is broken" if cell.verdict.fails else "cannot be checked"
     words = () if cell.call is None else (*cell.call.tensors, *(f"in {context}" for context in cell.call.contexts))
@@ -106,18 +146,17 @@ def _broken(view: View, broken: BrokenPromise) -> Finding:
         span=place or promise.span,
         mark=None if place is not None else glob,
         mark_follows=True,
-        related=_related(broken, glob),
+        related=_related(promise, row, cell, glob),
         tip=help_words(cell),
         group_message=f"the promise of {where} {outcome}: {reason_words(cell)}",
         subject=f"{where}: {'' if cell.reason is None else cell.reason.value}",
         severity=Severity.ERROR if cell.verdict.fails else Severity.INFO,
-        fix=_fix(view, broken),
+        fix=_fix(view, name, broken),
     )
 
 
-def _related(broken: BrokenPromise, glob: str) -> Iterator[tuple[str, Span | None]]:
+def _related(promise: Promise, row: SupportRow, cell: Cell, glob: str) -> Iterator[tuple[str, Span | None]]:
     """The promise first: the finding stands at the registration that breaks it, or at the operator."""
-    cell, row, promise = broken.cell, broken.row, broken.promise
     if cell.span or row.span:
         yield f"it is promised here, for {glob}", promise.span
     if cell.span:
@@ -125,12 +164,11 @@ def _related(broken: BrokenPromise, glob: str) -> Iterator[tuple[str, Span | Non
     yield from (("the promise is loaded through this entry", span) for span in promise.through)
 
 
-def _fix(view: View, broken: BrokenPromise) -> tuple[Edit, ...]:
+def _fix(view: View, name: OperatorName, broken: _Broken) -> tuple[Edit, ...]:
     """The kernels that are missing."""
     from dispatch_cli.engine.support.cell import Reason
     from dispatch_cli.model.calls.support import SupportContext
 
-    name = broken.row.operator
     match broken.cell.reason:
         case Reason.NO_BACKEND_KERNEL:
             return own_kernels(view, name, broken.backends)
