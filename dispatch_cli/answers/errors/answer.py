@@ -43,9 +43,19 @@ HANDLED = (
 )
 PYTORCHS, PACKAGES = "pytorchs", "packages"
 """The conditions of advice on PyTorch, and on a package, that lacks an operator."""
-TORCHVISION = "torchvision"
-_LIBRARIES = {"image": TORCHVISION, "video_reader": TORCHVISION}
-"""The packages of namespaces that do not have their names."""
+PACKAGE_OF = {
+    "fbgemm": "fbgemm_gpu",
+    "image": "torchvision",
+    "npu": "torch_npu",
+    "pyg": "pyg_lib",
+    "quantized_decomposed": "torch.ao.quantization or torchao",
+    "tensorrt": "nvidia-modelopt or torch_tensorrt",
+    "torch_ipex": "intel_extension_for_pytorch",
+    "torchaudio_sox": "torchaudio",
+    "video_reader": "torchvision",
+    "xla": "torch_xla",
+}
+"""The packages of operators by their namespaces; others are called like them."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -74,18 +84,16 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
-    named = "" if name is None or name.namespace is None else _LIBRARIES.get(name.namespace, name.namespace)
-    namespace = (f"namespace_{named}", "")
-    is_compiled = re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", named)  # the compiled module of a package
-    library = ("compiled_library", "") if is_compiled else ("named_library", named)
+    package = "" if name is None or name.namespace is None else PACKAGE_OF.get(name.namespace, name.namespace)
+    if re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", package):
+        package = "vLLM or a fork of it"
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
             *first.details,
             *_of_tensors(dict(first.details)),
             whose,
-            namespace,
-            *([library] if named and not is_pytorchs and named != TORCHVISION else ()),
+            *([(f"namespace_{package}", ""), ("its_package", package)] if package else []),
             *own_code,
             *evidence(text),
         )

@@ -90,7 +90,7 @@ def patterns() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     return tuple((kind, template, words(template)) for kind, item in MESSAGES.items() for template in item.templates)
 
 
-_MISSING = {"op": "the operator", "other_device": "another one", "argument": "an argument"}
+_MISSING = {"op": "the operator", "its_package": "a package", "other_device": "another one", "argument": "an argument"}
 """Words for names that a text does not have."""
 
 

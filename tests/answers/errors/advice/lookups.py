@@ -11,7 +11,7 @@ from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("not-defined", "If the package is not imported before the call: import it", "import the extension module, first")
+@tries("not-defined", "is not imported before the call: import it", "import the extension module, first")
 def operator_of_a_package(advice):
     if advice:
         operator_of_a_package.kept = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
@@ -60,11 +60,11 @@ def overload_of_another_name(advice):
 
 
 OTHER_BUILD = "needs another build of an extension"
-untried("not-defined", "Install a build of the package for the installed PyTorch", OTHER_BUILD)
+untried("not-defined", "for the installed PyTorch, Python and device", OTHER_BUILD)
 untried("not-defined", "If `import torch` itself fails", "needs a broken installation")
 untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
-untried("not-defined", "Import the package before the program is loaded", "as the import before a call, which is tried")
+untried("not-defined", "before the program is loaded, as by", "as the import before a call, which is tried")
 untried("bad-registration", "The annotation is a string, which PyTorch reads", "needs an older PyTorch")
 untried("no-kernel", "If it takes no tensors", "needs another build of a package")
 untried("no-kernel", "its fallback has moved this call", "needs another device")
