@@ -44,7 +44,7 @@ _DEFINES = re.compile(r"([\w.]+)\.def(?:ine)?\(\s*[fr]?['\"]+([\w.]+(?:::[\w.]+)
 """A definition by a library that is an expression: ``lib.define("name(…``."""
 _IMPLEMENTS = re.compile(r"([\w.]+)\.impl\(\s*['\"]+([\w.]+(?:::[\w.]+)?)['\"]", re.ASCII)
 """A kernel that a library which is an expression registers: ``m.impl("name", …``."""
-_NO_KERNELS = frozenset({"block", "definition", "fallback"})
+NO_KERNELS = frozenset({"block", "definition", "fallback"})
 
 
 class Files:
@@ -269,9 +269,9 @@ class UndecidedIndex:
         self.why_unread = {statement.at: statement.why for statement in unread}
         for registration in (*undecided, *_named(unread)):
             if registration.registers in DEFINITIONS:
-                self._found.setdefault((*_operator(registration), MissingPart.DEFINITION), registration)
-            if registration.registers not in _NO_KERNELS:
-                self._found.setdefault((*_operator(registration), MissingPart.KERNEL), registration)
+                self._found.setdefault((*operator_parts(registration), MissingPart.DEFINITION), registration)
+            if registration.registers not in NO_KERNELS:
+                self._found.setdefault((*operator_parts(registration), MissingPart.KERNEL), registration)
 
     def may_be_there(self, operator: OperatorName, lack: MissingPart) -> Undecided | None:
         """An undecided registration that may be what the operator lacks; the first of the most certain ones."""
@@ -293,7 +293,7 @@ def _named(unread: Iterable[NotUnderstood]) -> Iterator[Undecided]:
                 yield Undecided(registers, statement.at, (("library", match[1]),), name=match[2])
 
 
-def _operator(registration: Undecided) -> tuple[str | None, str | None]:
+def operator_parts(registration: Undecided) -> tuple[str | None, str | None]:
     """Namespace and own name of the operator, as far as they are known."""
     unknown = dict(registration.unknown)
     name = registration.name or (registration.schema or "").partition("(")[0].strip() or None

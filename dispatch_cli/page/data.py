@@ -17,6 +17,7 @@ from dispatch_cli.answers.explain.adviser import slot_advice
 from dispatch_cli.answers.findings.report import FindingsReport
 from dispatch_cli.answers.keys.document import document as keys_document
 from dispatch_cli.answers.keys.report import universe_argument, universe_report
+from dispatch_cli.answers.shared.report_parts import undecided_kernels
 from dispatch_cli.answers.table.higher_order_document import tables as higher_order_tables
 from dispatch_cli.answers.table.higher_order_report import slots_of
 from dispatch_cli.answers.table.registrations.document import fallbacks_document
@@ -41,7 +42,7 @@ from dispatch_cli.page.tables import Tables
 from dispatch_cli.page.texts import Texts
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Paragraph, ParagraphKind, TableBlock
 from dispatch_cli.render.printed import safe
-from dispatch_cli.render.words import below_names, plural
+from dispatch_cli.render.words import below_names, plural, undecided_lines
 
 MOST_ADVISED = 40
 """Slots with advice; each takes some hundredths of a second."""
@@ -177,6 +178,7 @@ def _views(
     universe = state.dispatcher.universe
     keys = written_blocks(keys_document(universe_report(universe), universe=universe))
     changed = operators_block(_changed(listed)) or [("prose", "There is none.")]
+    undecided = written_blocks(undecided_lines(undecided_kernels(state, state.own_operators())))
     others = operators_block([row for row in listed if row.higher_order]) or [("prose", "There is none.")]
     return {
         "keys": (f"Dispatch keys of {universe.name}", keys),
@@ -186,7 +188,7 @@ def _views(
             "What the files change",
             (*([] if changes is None else changes["blocks"]), ("section", "Operators that change"), *changed),
         ),
-        "own": ("Operators of these files", operators_block([row for row in listed if row.own])),
+        "own": ("Operators of these files", (*undecided, *operators_block([row for row in listed if row.own]))),
         "about": ("What this page was made from", written_blocks(_made_from(state, source))),
     }
 

@@ -173,7 +173,7 @@ def undecided_lines(kernels: Sequence[UndecidedKernel]) -> Iterator[Block]:
     """Kernels that an answer leaves out, the first one with what is not known of it."""
     for kernel in kernels[:1]:
         field, text = kernel.unknown[0]
-        others = f", and for {plural(len(kernels) - 1, 'more operator')}" if len(kernels) > 1 else ""
+        others = f", and {plural(len(kernels) - 1, 'more kernel')}" if len(kernels) > 1 else ""
         known = f"of which not all is known ({kernel.span}: the {field.replace('_', ' ')} is {text})"
         hint = "what seems to be missing may be there: `dispatch-cli extract` lists what decides it"
         text = f"Left out: a kernel for {kernel.operator}, {known}{others}; {hint}"

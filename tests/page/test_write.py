@@ -114,3 +114,13 @@ def test_an_input_is_not_overwritten(tmp_path: Path) -> None:
     result = call("page", str(own), "-o", str(own))
     assert result.code == 2
     assert "is an input of this command" in result.err
+
+
+def test_a_kernel_of_which_not_all_is_known_is_left_out_and_named(tmp_path: Path) -> None:
+    (tmp_path / "f.cpp").write_text(
+        'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); m.impl("f", KEY, &f); m.impl("f", OTHER, &f); }\n'
+    )
+    title, blocks = data_of(printed(str(tmp_path / "f.cpp"), "--base", "none"))["views"]["own"]
+    assert title == "Operators of these files"
+    assert "Left out: a kernel for my::f, of which not all is known (f.cpp:1:56: " in str(blocks[0])
+    assert ", and 1 more kernel; " in str(blocks[0])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.state import State
+from dispatch_cli.model.declarations import Undecided
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
@@ -28,8 +29,8 @@ class StartsFrom:
     """The first fields of reports on a state.
 
     over: the embedded states that it starts from. over_files: the files that it starts from besides: those that the
-    user's files extend. over_assumed: no option or file named the states. undecided_kernels: one for each operator of
-    the answer that may have some.
+    user's files extend. over_assumed: no option or file named the states. undecided_kernels: those of the answer's
+    operators.
     """
 
     universe: str
@@ -51,14 +52,18 @@ def undecided_kernels(state: State, names: Iterable[OperatorName]) -> tuple[Unde
     """The kernels of operators that the sources register, and of which something is not known."""
     if not state.undecided:
         return ()
-    from dispatch_cli.checks.files import MissingPart, UndecidedIndex
+    from dispatch_cli.checks.files import NO_KERNELS, operator_parts
 
-    index = UndecidedIndex(state.undecided)
-    kernels = ((str(name), index.may_be_there(name, MissingPart.KERNEL)) for name in names)
+    kernels: dict[str | None, list[tuple[str | None, Undecided]]] = {}
+    for registration in state.undecided:
+        if registration.registers not in NO_KERNELS and registration.name is not None:
+            namespace, own = operator_parts(registration)
+            kernels.setdefault(own, []).append((namespace, registration))
     return tuple(
-        UndecidedKernel(name, kernel.at, kernel.unknown)
-        for name, kernel in kernels
-        if kernel is not None and kernel.name is not None
+        UndecidedKernel(str(name), kernel.at, kernel.unknown)
+        for name in names
+        for namespace, kernel in kernels.get(str(name).rpartition("::")[2], ())
+        if namespace in (None, name.namespace)
     )
 
 
