@@ -483,3 +483,22 @@ def test_a_library_in_a_local_variable_is_removed(use: str, is_dropped: bool, tm
     answer = json.loads(call("check-invariants", str(file), "--config", "none", "--format", "json").out)
     codes = [dict(item["details"]).get("code") for item in answer["findings"]]
     assert ("dropped-library" in codes) is is_dropped
+
+
+@pytest.mark.parametrize(
+    ("schema", "warned"),
+    [
+        ("(Tensor x, *, Tensor out) -> Tensor", True),
+        ("(Tensor x, *, Tensor out) -> Tensor?", False),
+        # PyTorch's own linalg_lu_solve.out for MPS returns nothing: callers in C++ get what they have passed
+        ("(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", False),
+    ],
+)
+def test_a_kernel_that_returns_nothing(tmp_path: Path, schema: str, warned: bool) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(
+        f'import torch\nlib = torch.library.Library("mine", "DEF")\nlib.define("op{schema}")\n'
+        'def op(x, *, out):\n    y = x + 1\n    print(y)\n\nlib.impl("op", op, "CPU")\n'
+    )
+    report = call("check-invariants", str(path), "--select", "function-signature", "--format", "json")
+    assert (json.loads(report.out)["findings"] != []) is warned
