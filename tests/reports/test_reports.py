@@ -16,7 +16,8 @@ MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 SIZES = {
     str(at): size
     for at, size in enumerate(
-        (60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40, 40, 50, 45, 40, 40, 40, 40, 40), start=2
+        (60, 40, 40, 40, 40, 30, 38, 40, 30, 27, 40, 40, 40, 40, 40, 40, 40, 40, 50, 45, 40, 40, 40, 40, 40, 45),
+        start=2,
     )
 }
 TOLD = [report for report in reports() if report.says]
