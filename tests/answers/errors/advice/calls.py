@@ -195,7 +195,7 @@ def gradient_of_a_given_result(advice):
 
 untried("no-kernel", "Use a COO tensor in place of it", "as `x.to_dense()`, which is tried")
 untried("no-kernel", "Use a dense tensor in place of it", "as `x.to_dense()`, which is tried")
-untried("no-kernel", "Or move the tensors to the CPU for this call", "as `x.to('cpu')`, which is tried")
+untried("no-kernel", "Move the tensors to the CPU for this call", "as `x.to('cpu')`, which is tried")
 untried("no-kernel", "Use the device 'cuda'", "needs a GPU")
 untried("no-data", "A tensor of a device without such memory", "needs the package of a backend")
 untried("changed-in-place", "If the function works without torch.compile", "needs a fault of PyTorch")

@@ -91,7 +91,6 @@ def path_of_classes(advice):
 
 untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
 untried("no-strides", "If it is the gradient of an embedding", "newer versions print another text")
-untried("no-strides", "Under torch.compile: pass it dense", "newer versions compile the operators that raised it")
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
