@@ -13,7 +13,7 @@ from dispatch_cli.declarations.formats.file_format import FILE, VERSION
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
-from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.declarations.yaml_reader import ENDINGS, parse
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.problem import Problem
@@ -21,8 +21,6 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.text.quoting import quoted
 from dispatch_cli.model.text.suggest import suggestion
 from dispatch_cli.model.universe import Universe
-
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
         if text is None:
             continue
         text = bases.resolve(text).name
-        if "/" in text or os.sep in text or text.endswith(_FILE_ENDINGS):
+        if "/" in text or os.sep in text or text.endswith(ENDINGS):
             extensions.append(Extension(_beside(problems, text), False, item))
         elif text in bases.names() or text in bases.overlay_names():
             extensions.append(Extension(text, True, item))

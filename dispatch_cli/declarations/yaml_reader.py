@@ -31,7 +31,7 @@ _HINTS = {
 """Hints for the words of PyYAML's errors."""
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
-_ENDINGS = frozenset({"", ".yaml", ".yml", ".json", ".gz"})
+ENDINGS = (".yaml", ".yml", ".json", ".gz")
 _HEAD = re.compile(r"^\W*dispatch\W*:", re.MULTILINE)
 _OTHERS = "name sources in C++ or Python, their folders, or declarations; settings in pyproject.toml need no naming"
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
@@ -105,7 +105,7 @@ def _is_fit(problems: Problems) -> bool:
     elif (match := _CONFLICT.search(text)) is not None:
         message, hint = f"the file contains a merge conflict: {match[0]}", "resolve the conflict and remove its markers"
         problems.add("merge-conflict", message, place_behind(text[: match.start()]), hint)
-    elif os.path.splitext(problems.source.file)[1] not in _ENDINGS and not _HEAD.search(text):  # noqa: PTH122
+    elif os.path.splitext(problems.source.file)[1] not in ("", *ENDINGS) and not _HEAD.search(text):  # noqa: PTH122
         message = "this is not a declaration file: those are YAML or JSON"
         problems.add("not-declarations", message, Place(1, 1), _OTHERS)
     return not problems

@@ -116,11 +116,7 @@ def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str
         return NOTHING_DEFINES, TIP, Severity.ERROR
     match view.namespaces.owner(namespace):
         case NamespaceOwner.ANOTHER if (other := defined.in_similar_namespace(name)) is not None:
-            return (
-                f"but nothing here defines operators of {namespace}; did you mean {other}?",
-                ANOTHERS,
-                Severity.WARNING,
-            )
+            return f"but nothing here defines {namespace}; did you mean {other}?", ANOTHERS, Severity.WARNING
         case NamespaceOwner.ANOTHER:
             return f"and is not defined here; it would be {namespace}'s", ANOTHERS, Severity.INFO
         case NamespaceOwner.PYTORCH if view.state.source is None:

@@ -97,14 +97,13 @@ def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterat
         return
     (count, _), wanted = body.values, len(schema.returns)
     kind = schema.returns[0].type.kind if wanted == 1 else None
-    if count == 0 < wanted:  # an alias is what C++ has passed, be it returned or not
-        if kind is TypeKind.OPTIONAL or schema.returns[0].alias is not None:
-            return
-        why = f"returns nothing where the schema has {wanted} result{'s' * (wanted != 1)}"
-        yield FunctionMismatch(name, why, always=True, by_default=True, of_results=True)
-    elif count not in (0, wanted) and kind is not TypeKind.LIST:
-        why = f"returns {count} value{'s' * (count != 1)} where the schema has {wanted} result{'s' * (wanted != 1)}"
-        yield FunctionMismatch(name, why, always=wanted < 2, by_default=True, of_results=True)
+    if count == wanted or (count and kind is TypeKind.LIST):
+        return
+    if not count and (kind is TypeKind.OPTIONAL or schema.returns[0].alias is not None):
+        return  # an alias is what C++ has passed, be it returned or not
+    what = f"{count} value{'s' * (count != 1)}" if count else "nothing"
+    why = f"returns {what} where the schema has {wanted} result{'s' * (wanted != 1)}"
+    yield FunctionMismatch(name, why, always=wanted < 2 or not count, by_default=True, of_results=True)
 
 
 def _of_setup(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:

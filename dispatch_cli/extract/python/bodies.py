@@ -55,9 +55,8 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     run.spend(names.function_facts(node).size if not isinstance(node, ast.Lambda) else 1)
     parameters = _parameters(node)[1 if function.bound else 0 :]
     bound = Counter(names.bound_names(node))
-    rebound = set(bound)
     given = {text.rstrip("=") for text in parameters if text[0] not in "*/"}
-    arguments = given - rebound
+    arguments = given - set(bound)
     nodes = list(_own_nodes(node))
     views = _views(nodes, given, bound)
     writes = [
@@ -85,7 +84,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         ArgumentUse(name, source_text(result), run.span(file, result), not always)
         for result in filter(None, results)
         for name, count in Counter(part.id for part in _parts(result) if isinstance(part, ast.Name)).items()
-        if count > 1 and name in rebound - given
+        if count > 1 and name in bound and name not in given
     ]
     counts = [count for result in results if (count := _values(result, arguments)) is not None]
     values = None
@@ -219,10 +218,8 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
     match node:
         case ast.Call(ast.Attribute(ast.Name("torch"), name)):
             return name in _FACTORIES
-        case ast.Call(ast.Attribute(_, name)) if name in _NEW:
-            return True
-        case ast.Call(ast.Attribute(owner, name)) if name in _OF_TENSOR or _is_in_place(name):
-            return _is_computed(owner, arguments)
+        case ast.Call(ast.Attribute(owner, name)):
+            return name in _NEW or ((name in _OF_TENSOR or _is_in_place(name)) and _is_computed(owner, arguments))
         case ast.Name(name):
             return name in arguments
         case ast.UnaryOp(ast.USub(), operand):

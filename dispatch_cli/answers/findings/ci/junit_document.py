@@ -105,20 +105,15 @@ def _suite(
         f'  <testsuite name={name} package="dispatch-cli" id="{number}" timestamp="{date}" hostname="localhost" '
         f'tests="{max(1, len(cases))}" failures="{failed}" errors="0" time="0">\n'
     )
-    yield "    <properties>\n"
-    yield f'      <property name="universe" value={_attribute(report.universe)}/>\n'
-    yield f'      <property name="operators" value="{report.operators}"/>\n'
-    unlisted = [rest for rest in report.unlisted if rest.check == check.id]
-    if unlisted:
-        count = sum(rest.findings for rest in unlisted)
-        yield f'      <property name="findings not listed" value="{count}"/>\n'
-    yield "    </properties>\n"
+    universe = _attribute(report.universe)
+    yield f'    <properties>\n      <property name="universe" value={universe}/>\n    </properties>\n'
     if not cases:
         yield f'    <testcase classname={name} name={_attribute(check.title)} time="0"/>\n'
     for case in cases:
         yield from _case(name, check.id, case, root)
     lines = [line for case in cases for finding in case.others for line in _lines([finding], root)]
-    others = "\n".join((*lines, *(_text(unlisted_sentence(rest)) for rest in unlisted)))
+    unlisted = (_text(unlisted_sentence(rest)) for rest in report.unlisted if rest.check == check.id)
+    others = "\n".join((*lines, *unlisted))
     yield f"    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
 
 
