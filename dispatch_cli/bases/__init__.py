@@ -118,9 +118,9 @@ def load(name: str) -> Base:
     return Base(path_of(name))
 
 
-def path_of(name: str) -> str:
-    """The file of an embedded state."""
-    return os.path.join(_HERE, f"{name}{SUFFIX}")
+def path_of(name: str, suffix: str = SUFFIX) -> str:
+    """The file of an embedded state, or of an overlay by its suffix."""
+    return os.path.join(_HERE, f"{name}{suffix}")
 
 
 class Records:

@@ -11,7 +11,6 @@ Layout of a file: `MAGIC`, then compressed JSON.
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -21,7 +20,6 @@ from dispatch_cli import bases
 from dispatch_cli.bases import Base
 
 MAGIC = b"dispatch-cli overlay 1\n"
-_HERE = os.path.dirname(__file__)  # noqa: PTH120 (pathlib takes longer to import)
 
 
 class OverlayDescription(NamedTuple):
@@ -80,7 +78,7 @@ def load(name: str) -> Overlay:
     """The overlay of that name. Errors: KeyError when there is none."""
     if name not in bases.overlay_names():
         raise KeyError(name)
-    return Overlay(os.path.join(_HERE, f"{name}{bases.OVERLAY_SUFFIX}"))  # noqa: PTH118
+    return Overlay(bases.path_of(name, bases.OVERLAY_SUFFIX))
 
 
 def conflict(names: Sequence[str]) -> Conflict | None:

@@ -22,6 +22,7 @@ from dispatch_cli.model.universe import (
     UNNAMED_BACKEND,
     Universe,
     autocast_key_of,
+    autograd_key_of,
 )
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
@@ -172,23 +173,18 @@ class TensorMaker:
         the first.
         """
         backend = self.backend_of(keyset)
+        autograd = autograd_key_of(self.universe, backend) if backend else None
         autocast = autocast_key_of(self.universe, backend) if backend else None
         if autocast is not None:
             keyset = keyset.add(autocast)
         if inference:
             return keyset - self.autograd_keys.add(AD_INPLACE_OR_VIEW)
-        return keyset.add(AD_INPLACE_OR_VIEW).add(self.autograd_key(backend))
+        return keyset.add(AD_INPLACE_OR_VIEW).add(autograd or AUTOGRAD_OTHER)
 
     def backend_of(self, keyset: DispatchKeySet) -> str | None:
         """The highest backend component of a set, by its Dense key."""
         index = (keyset.bits & self._layout.backend_mask).bit_length() - 1
         return self.universe.backends[index] if index >= 0 else None
-
-    def autograd_key(self, backend: str | None) -> str:
-        """The autograd key of a backend: the one that PyTorch recomputes when a kernel comes at the backend."""
-        covered = self.universe.aliases[AUTOGRAD]
-        refreshed = self.universe.refreshed_by(backend) if backend else ()
-        return next((key for key in refreshed if key in covered), AUTOGRAD_OTHER)
 
     @property
     def autograd_keys(self) -> DispatchKeySet:

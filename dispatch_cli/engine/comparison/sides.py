@@ -229,11 +229,9 @@ class Side:
     def view(self, name: str) -> OperatorView | None:
         """An operator; None where the state has none of that name."""
         parsed = OperatorName.parse(name)
-        if parsed not in self.dispatcher:
-            return None
         base = self.dispatcher.base
         if base is None or not self.dispatcher.is_untouched(parsed):
-            return self._declared(parsed)
+            return self._declared(parsed) if parsed in self.dispatcher else None
         listing = base.listing(name)
         kernels: dict[str, tuple[KernelView, ...]] = {}
         registered, bits = 0, self._bits

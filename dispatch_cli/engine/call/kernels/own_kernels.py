@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +42,11 @@ class KernelRow(NamedTuple):
 
     def is_of(self, source: str, key: str) -> bool:
         """True if it is about kernels of that file at that key."""
-        return fnmatchcase(source, self.source) and fnmatchcase(key, self.key)
+        return _fits(source, self.source) and _fits(key, self.key)
+
+
+def _fits(text: str, pattern: str) -> bool:
+    return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern
 
 
 def source_of(debug: str) -> str:
