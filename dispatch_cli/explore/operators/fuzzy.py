@@ -106,21 +106,14 @@ def _is_glob(word: str) -> bool:
     return "*" in word or "?" in word
 
 
-def _normal(query: str) -> str:
-    """Query without its globs, as it is compared; names as PyTorch's Python writes them are taken, too."""
-    text = query[:MAX_QUERY].lower().strip()
-    if _is_glob(text):
-        text = " ".join(word for word in text.split() if not _is_glob(word))
+def words_of(query: str) -> list[str]:
+    """The words of a query beside its globs, as they are compared; names may be as PyTorch's Python writes them."""
+    text = " ".join(word for word in query[:MAX_QUERY].lower().split() if not _is_glob(word))
     for prefix in ("torch.ops.", "torch._ops."):
         text = text.removeprefix(prefix)
     if "::" not in text and text.partition(".")[0] in ("aten", "prims", "higher_order"):
         text = text.replace(".", "::", 1)
-    return text.removeprefix("higher_order::").removesuffix(".default")
-
-
-def words_of(query: str) -> list[str]:
-    """The words of a query beside its globs, as they are compared."""
-    return _normal(query).split()
+    return text.removeprefix("higher_order::").removesuffix(".default").split()
 
 
 def _pattern(word: str) -> re.Pattern[str]:

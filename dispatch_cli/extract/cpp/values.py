@@ -29,13 +29,10 @@ _SAME = {
     "PrivateUse3_PreAutograd": "AutogradPrivateUse3",
 }
 """Other names of keys in ``enum class DispatchKey`` (c10/core/DispatchKey.h)."""
-_DEVICES = (
-    *("CPU", "CUDA", "IPU", "XLA", "Lazy", "XPU", "MPS", "Meta", "HIP", "ORT", "MAIA", "HPU", "MTIA", "PrivateUse1"),
-    *("VE", "FPGA", "Vulkan", "Metal"),
-)
-"""Device types that ``torch::dispatch`` takes; the key has the same name (torch/library.h)."""
-_KEY = re.compile(
-    rf"(?:::)?(?:(?:c10|at|torch)::)*(?:(?:DispatchKey|DeviceType)::(\w+)|k((?i:{'|'.join((*_DEVICES, 'Autograd'))})))"
+_DEVICES = "CPU|CUDA|IPU|XLA|Lazy|XPU|MPS|Meta|HIP|ORT|MAIA|HPU|MTIA|PrivateUse1|VE|FPGA|Vulkan|Metal|Autograd"
+"""Device types that ``torch::dispatch`` takes, and a key; the key has the same name (torch/library.h)."""
+_KEY = re.compile(  # a name in other letters is a mistake where it is said to be PyTorch's
+    rf"(?:::)?(?:(?:c10|at|torch)::)*(?:(?:DispatchKey|DeviceType)::(\w+)|k({_DEVICES}|(?<=::k)(?i:{_DEVICES})))"
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
