@@ -17,7 +17,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     ClassValue,
     FunctionValue,
     InstanceValue,
-    Items,
     LibraryValue,
     Opaque,
     OperatorHandle,
@@ -389,38 +388,29 @@ class Statements:
         return self.block(node.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> Flow:
-        """Leave out the cases: what they bind or may change is not known, nor if one of them leaves the block."""
-        mentioned = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-        stored = (part.id for part in mentioned if isinstance(part.ctx, ast.Store))
-        filled = (part.id for part in mentioned if isinstance(scope.names.get(part.id), dict | list))
-        for name in dict.fromkeys((*bound_names(node), *stored, *filled)):
+        """Go through the cases as through ``if`` and ``elif``; names that patterns bind are not known."""
+        for name in bound_names(ast.MatchOr([case.pattern for case in node.cases])):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-                _forget(part.func.value, scope)
-            elif isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
-                _forget(part.value, scope)
-        leaving: list[ast.stmt] = [part for part in ast.walk(node) if isinstance(part, ast.Break | ast.Continue)]
-        test = ast.Call(ast.Name("matches", ast.Load()), [node.subject], [])
-        if any(isinstance(part, ast.Return) for part in ast.walk(node)):
-            leaving = [ast.Return(test)]
-        return self.block([ast.copy_location(ast.If(test, leaving[:1], []), node)] if leaving else [], scope)
+        chain: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            test = _pattern_test(node.subject, case.pattern)
+            whole = test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
+            chain = [ast.copy_location(ast.If(whole, case.body, chain), case.pattern)]
+        return self.block(chain, scope)
 
 
-def _forget(changed: ast.expr, scope: Scope | None) -> None:
-    """Make a container of a scope, or the attributes of an object, unknown: a statement that is left out changes it."""
-    while isinstance(changed, ast.Attribute | ast.Subscript):
-        changed = changed.value
-    if not isinstance(changed, ast.Name):
-        return
-    name = changed.id
-    while scope is not None and name not in scope.names:
-        scope = scope.parent
-    value = None if scope is None else scope.names[name]
-    if scope is not None and isinstance(value, dict | list | Items):
-        scope.names[name] = Opaque(changed, name)
-    elif isinstance(value, InstanceValue):
-        value.attributes.update({attribute: Opaque(changed, attribute) for attribute in value.attributes})
+def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
+    """The test that a pattern makes; a name that nothing binds for those that are not known."""
+    match pattern:
+        case ast.MatchValue(value):
+            return ast.Compare(subject, [ast.Eq()], [value])
+        case ast.MatchSingleton(value):
+            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
+        case ast.MatchOr(patterns):
+            return ast.BoolOp(ast.Or(), [_pattern_test(subject, part) for part in patterns])
+        case ast.MatchAs(None):
+            return ast.Constant(True)
+    return ast.Name(f"{source_text(subject)} matches {source_text(pattern)}", ast.Load())
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
