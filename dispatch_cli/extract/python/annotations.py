@@ -111,15 +111,12 @@ def is_known_type(kind: object, known: frozenset[object] = _KNOWN) -> bool:
 
 
 class NoSchema(Exception):
-    """The schema cannot be inferred.
+    """The schema cannot be inferred. why: as PyTorch begins to say it. refused: PyTorch surely refuses the function."""
 
-    why: as a sentence without a full stop. refused: the beginning of PyTorch's words, where it surely refuses it.
-    """
-
-    def __init__(self, why: str, refused: str | None = None) -> None:
+    def __init__(self, why: str, refused: bool = False) -> None:
         super().__init__(why)
         self.why = why
-        self.refused = None if refused is None else f"infer_schema(func): {refused}"
+        self.refused = f"infer_schema(func): {why}" if refused else None
 
 
 def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> object:
@@ -263,8 +260,7 @@ def infer_schema(
     first: tuple[str, str] | None = None
     parameters = function.node.args
     if parameters.posonlyargs or parameters.vararg or parameters.kwarg:
-        words = "We do not support positional-only args, varargs, or varkwargs."
-        raise NoSchema("positional-only parameters, *args and **kwargs are not supported", words)
+        raise NoSchema("We do not support positional-only args, varargs, or varkwargs.", refused=True)
     positional, by_name = parameters.args[1 if function.bound else 0 :], parameters.kwonlyargs
     for index, node in enumerate((*positional, *by_name)):
         if by_name and node is by_name[0]:
@@ -275,18 +271,14 @@ def infer_schema(
         if (writes is None and kind.startswith("Tensor")) or (writes is not None and node.arg in writes):
             if not kind.startswith("Tensor"):
                 words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
-                why = f"parameter {node.arg} is in mutates_args, but it is not a tensor"
-                raise NoSchema(why, f"Parameter {node.arg} {words}")
+                raise NoSchema(f"Parameter {node.arg} {words}", refused=True)
             kind = f"Tensor(a{index}!){kind[len('Tensor') :]}"
         default = f"={_default(node.arg, function.defaults[node.arg])}" if node.arg in function.defaults else ""
         params.append(f"{kind} {node.arg}{default}")
     unknown = sorted(set(writes or ()) - {node.arg for node in (*positional, *by_name)})
     if unknown:
         shown = f"{{{', '.join(map(repr, unknown))}}}"
-        raise NoSchema(
-            f"{', '.join(unknown)} in mutates_args is no parameter of the function",
-            f"{shown} in mutates_args were not found in the custom op's signature.",
-        )
+        raise NoSchema(f"{shown} in mutates_args were not found in the custom op's signature.", refused=True)
     returned = _return_type(function, evaluate, scope)
     if "inplace" in tags:
         if first is None or first[1] != "Tensor" or returned != "Tensor" or writes != (first[0],):
@@ -307,14 +299,12 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
 
 def _parameter_type(node: ast.arg, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
     if node.annotation is None:
-        words = f"Parameter {node.arg} must have a type annotation."
-        raise NoSchema(f"parameter {node.arg} has no annotation", words)
+        raise NoSchema(f"Parameter {node.arg} must have a type annotation.", refused=True)
     kind = annotated_type(node.annotation, evaluate, scope)
     spelling = PARAMETER_TYPES.get(kind)
     if spelling is None:
-        shown = source_text(node.annotation)
-        refused = f"Parameter {node.arg} has unsupported type {shown}." if is_known_type(kind) else None
-        raise NoSchema(f"parameter {node.arg} has the type {shown}, which has no schema type", refused)
+        words = f"Parameter {node.arg} has unsupported type {source_text(node.annotation)}."
+        raise NoSchema(words, refused=is_known_type(kind))
     return spelling
 
 
@@ -328,9 +318,8 @@ def _default(name: str, default: Value) -> str:
             return dtype
         case Opaque() | Dotted() | InstanceValue():
             raise NoSchema(f"the default of parameter {name}, {function_name(default)}, is not known")
-    literal = isinstance(default, list | tuple | set | dict)
-    refused = f"Parameter {name} has an unsupported default value" if literal else None
-    raise NoSchema(f"the default of parameter {name} has a type that schemas do not have", refused)
+    refused = isinstance(default, list | tuple | set | dict)
+    raise NoSchema(f"Parameter {name} has an unsupported default value", refused)
 
 
 def _dtype(name: str) -> str:
@@ -343,8 +332,7 @@ def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], 
     assert not isinstance(function.node, ast.Lambda)
     node = function.node.returns
     if node is None:
-        words = "No return type annotation was provided. Please add one."
-        raise NoSchema("the function has no annotation of what it returns", words)
+        raise NoSchema("No return type annotation was provided. Please add one.", refused=True)
     kind = annotated_type(node, evaluate, scope)
     if kind == "None":
         return "()"
@@ -357,5 +345,4 @@ def _return_type(function: FunctionValue, evaluate: Callable[[ast.expr, Scope], 
         return spelling
     elif kind == "tuple" and str(getattr(evaluate(node, scope), "name", "")).startswith("typing."):  # a bare Tuple
         return "()"
-    refused = f"Return has unsupported type {source_text(node)}." if is_known_type(kind) else None
-    raise NoSchema(f"the function returns {source_text(node)}, which has no schema type", refused)
+    raise NoSchema(f"Return has unsupported type {source_text(node)}.", refused=is_known_type(kind))

@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.names import CALLED, TreeFacts, tree_facts
+from dispatch_cli.extract.python.names import CALLED, TreeFacts, function_facts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
@@ -140,11 +140,6 @@ class ModuleIndex:
         words = self._words[file]
         return words is None or name in words
 
-    @property
-    def read(self) -> list[str]:
-        """The files whose trees were made, in order."""
-        return [file for file in self._trees if file not in self.unread]
-
     def facts(self, file: str) -> TreeFacts:
         """Facts about the tree of a file."""
         if file not in self._facts:
@@ -155,8 +150,9 @@ class ModuleIndex:
         """The names of functions of these files that register something when they are called."""
         calls: dict[str, frozenset[str]] = {}
         for file in files:
-            for name, called in self.facts(file).inside.items():
-                calls[name] = calls.get(name, frozenset()) | called
+            for part in self.tree(file).body:
+                if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    calls[part.name] = calls.get(part.name, frozenset()) | function_facts(part).called
         registering = {name for name, called in calls.items() if called & CALLED}
         for _ in range(4):
             more = {name for name, called in calls.items() if name not in registering and called & registering}

@@ -45,21 +45,14 @@ HARMLESS = frozenset(
     )
 )
 """Names of functions and methods that do not, although it looks so."""
-_ELSEWHERE = {
-    "torch._library.custom_ops.custom_op": "custom_op",
-    "torch._library.custom_op": "custom_op",
-    "torch._library.triton.triton_op": "triton_op",
-    "torch._library.triton_op": "triton_op",
-    "torch._library.infer_schema.infer_schema": "infer_schema",
-    "torch._library.infer_schema": "infer_schema",
-    "torch._custom_op.impl.infer_schema": "infer_schema",
-    "torch._decomp.register_decomposition": "register_decomposition",
-    "torch._higher_order_ops.effects._register_effectful_op": "_register_effectful_op",
-    "torch.fx.has_side_effect": "has_side_effect",
-    "torch.fx.node.has_side_effect": "has_side_effect",
-    "torch._inductor.decomposition.register_decomposition": "register_decomposition",
+_MODULES = (
+    *("library", "_library", "_library.custom_ops", "_library.triton", "_library.infer_schema", "_custom_op.impl"),
+    *("_decomp", "_inductor.decomposition", "_higher_order_ops.effects", "fx", "fx.node"),
+)
+"""Modules of PyTorch that have such functions."""
+TORCH_FUNCTIONS = {
+    f"torch.{module}.{name}": name for module in _MODULES for name in (*FUNCTIONS, *HARMLESS, "has_side_effect")
 }
-TORCH_FUNCTIONS = {**{f"torch.library.{name}": name for name in FUNCTIONS | HARMLESS}, **_ELSEWHERE}
 """Functions of PyTorch by full name, with what they do: a name of `TorchCalls`."""
 
 DIRECT_REGISTER = "direct_register_custom_op"
@@ -70,15 +63,11 @@ FIND_SCHEMA = "torch._C._dispatch_find_schema_or_throw"
 ROOTS = ("torch.ops", "torch.library", "torch._C", "torch.Tag", "torch.DispatchKey")
 """Modules whose names are PyTorch's own, also where PyTorch is among the sources."""
 
-METHODS = frozenset(
-    (
-        *("_destroy", "_impl_with_aoti_compile", "_register_fake", "custom_op", "define", "fallback", "impl"),
-        *("impl_abstract", "impl_backward", "impl_save_for_backward", "fallthrough", "py_autograd_impl"),
-        *("py_functionalize_impl", "py_impl", "register_autocast"),
-        *("register_autograd", "register_effect", "register_fake", "register_kernel"),
-        *("register_torch_dispatch", "register_vmap", "triton_op"),
-    )
-)
+METHODS = FUNCTIONS - {"Library", "_impl"} | {
+    *("_destroy", "_impl_with_aoti_compile", "_register_fake", "fallback", "fallthrough", "impl_backward"),
+    *("impl_save_for_backward", "py_autograd_impl", "py_functionalize_impl", "py_impl", "register_effect"),
+    "register_torch_dispatch",
+}
 """Names of methods and functions that register something with the dispatcher, or undo that."""
 
 CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER, "has_side_effect")) - HARMLESS
@@ -108,37 +97,22 @@ _CERTAIN = frozenset(
 
 
 class TreeFacts(NamedTuple):
-    """calls: with the last name of what is called. inside: what top-level functions and classes call in their bodies.
+    """calls: with the last name of what is called. torch_names: under which ``torch.library`` is imported."""
 
-    torch_names: the names under which functions of ``torch.library`` are imported.
-    """
-
-    calls: tuple[tuple[str, ast.Call], ...]
-    inside: dict[str, frozenset[str]]
+    calls: list[tuple[str, ast.Call]]
     torch_names: frozenset[str]
 
 
 def tree_facts(tree: ast.Module) -> TreeFacts:
     """Facts about a tree."""
-    calls: list[tuple[str, ast.Call]] = []
-    inside: dict[str, frozenset[str]] = {}
-    imported: set[str] = set()
-    for statement in tree.body:
-        decorators = getattr(statement, "decorator_list", [])
-        called: set[str] = set()
-        for node in every_node(statement):
-            if isinstance(node, ast.Call):
-                name = called_name(node)
-                if node not in decorators:
-                    called.add(name)
-                if name in CALLED or name in HARMLESS or name in imported:
-                    calls.append((name, node))
-            elif isinstance(node, ast.ImportFrom) and node.module in ("torch.library", "torch._library"):
-                imported.update(alias.asname or alias.name for alias in node.names)
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            inside[statement.name] = inside.get(statement.name, frozenset()) | called
+    nodes = list(every_node(tree))
+    imports = (node for node in nodes if isinstance(node, ast.ImportFrom))
+    library = (node for node in imports if node.module in ("torch.library", "torch._library"))
+    imported = frozenset(alias.asname or alias.name for node in library for alias in node.names)
+    known = CALLED | HARMLESS | imported
+    calls = [(called_name(node), node) for node in nodes if isinstance(node, ast.Call) and called_name(node) in known]
     calls.sort(key=lambda call: (call[1].lineno, call[1].col_offset))
-    return TreeFacts(tuple(calls), inside, frozenset(imported))
+    return TreeFacts(calls, imported)
 
 
 def every_node(root: ast.AST) -> Iterator[ast.AST]:
@@ -247,12 +221,12 @@ class FunctionFacts(NamedTuple):
     called: frozenset[str]
 
 
-_Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.AsyncFor | ast.Module
+_Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.AsyncFor | ast.Module
 
 
 @lru_cache(maxsize=50_000)
 def function_facts(code: _Body) -> FunctionFacts:
-    """Facts from the text of a function or loop."""
+    """Facts from the text of a function, class or loop."""
     called: set[str] = set()
     size = 0
     for statement in code.body:
@@ -375,7 +349,7 @@ def key_of(value: Value) -> str | Unknown | None:
     if isinstance(value, str):
         return value or None
     if isinstance(value, Dotted) and ".DispatchKey." in value.name:
-        return value.name.rpartition(".")[2]
+        return value.name.partition(".DispatchKey.")[2].removesuffix(".name")
     if value is None:
         return None
     return Unknown(function_name(value))

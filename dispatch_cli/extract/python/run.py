@@ -103,7 +103,6 @@ class PythonRun:
         self.index = index
         self.now = Reading()
         self.called: dict[FunctionValue, dict[Span, None]] = {}
-        self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
         self.registered: dict[Extracted, None] = {}
         self.not_understood: dict[tuple[Span | str, str], NotUnderstood] = {}

@@ -45,19 +45,13 @@ from dispatch_cli.model.sources.extracted import (
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
 _PARAMETERS = {
-    FunctionRole.FAKE: "op func",
-    FunctionRole.VMAP: "op func",
-    FunctionRole.KERNEL: "op device_types func",
-    FunctionRole.AUTOGRAD: "op backward",
-    FunctionRole.AUTOCAST: "op device_type cast_inputs",
-}
-"""Parameters of the functions that register for an operator."""
-_DECORATORS = {
     **dict.fromkeys(("custom_op", "triton_op"), "name fn"),
     **dict.fromkeys(("register_fake", "impl_abstract", "register_vmap"), "op func"),
     "register_kernel": "op device_types func",
+    "register_autograd": "op backward",
+    "register_autocast": "op device_type cast_inputs",
 }
-"""Parameters of functions that return a decorator where the last one is not given."""
+"""Parameters of functions; those that end with a function return a decorator where it is not given."""
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 
@@ -76,7 +70,7 @@ class TorchCalls:
             "custom_op": self._custom_op,
             "triton_op": partial(self._custom_op, triton=True),
             "infer_schema": self._infer_schema,
-            **{role.value: partial(self._register, role) for role in _PARAMETERS},
+            **{role.value: partial(self._register, role) for role in FunctionRole if role.value in _PARAMETERS},
             "impl_abstract": partial(self._register, FunctionRole.FAKE),
             "register_effect": self._register_effect,
             "_register_effectful_op": self._register_effect,
@@ -98,12 +92,11 @@ class TorchCalls:
 
     def _function(self, what: str, call: Call) -> Value:
         """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
-        if (order := _DECORATORS.get(what)) is not None:
-            arguments = call.arguments(order)
-            *before, last = order.split()
-            if arguments.get(last) is None:
-                given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
-                return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
+        *before, last = _PARAMETERS.get(what, "none").split()
+        arguments = call.arguments(" ".join((*before, last)))
+        if last in ("fn", "func") and arguments.get(last) is None:
+            given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
+            return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
         return self._choices(call, self._acts[what])
 
     def method(self, bound: Bound, call: Call) -> Value:
@@ -403,7 +396,7 @@ class TorchCalls:
 
     def _register(self, role: FunctionRole, call: Call) -> Value:
         """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""
-        arguments = call.arguments(_PARAMETERS[role])
+        arguments = call.arguments(_PARAMETERS[role.value])
         operator = names.operator_of(arguments.get("op", arguments.get("qualname")), call.node)
         function = arguments.get("func", arguments.get("backward"))
         devices = names.devices_of(arguments.get("device_types", arguments.get("device_type")))

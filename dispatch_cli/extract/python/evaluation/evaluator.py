@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -63,8 +62,6 @@ MAX_DEPTH = 120
 """Maximum depth of expressions, statements and calls together."""
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
-_NAMESPACE_NAME = re.compile(r"torch\.ops\.\w+\.__name__")
-_QUALIFIED_NAME = re.compile(r"torch\.ops\.\w+\.\w+\._qualified_op_name")
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -275,16 +272,13 @@ class Evaluator:
         return self._operations.function(kind, [values], {})
 
     def _compared(self, node: ast.Compare, scope: Scope) -> Value:
-        left = self.value(node.left, scope)
-        for kind, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.value(right_node, scope)
-            result = self.run.pairs(left, right, partial(self._operations.compare, kind), node)
-            if len(node.ops) == 1 or result is False:
-                return result
-            if result is not True:
-                raise NoResult
-            left = right
-        return True
+        sides = [node.left, *node.comparators]
+        if len(node.ops) > 1:
+            parts = zip(sides, node.ops, node.comparators, strict=False)
+            tests: list[ast.expr] = [ast.Compare(left, [kind], [right]) for left, kind, right in parts]
+            return self._bool_value(ast.BoolOp(ast.And(), tests), scope)
+        left, right = (self.value(side, scope) for side in sides)
+        return self.run.pairs(left, right, partial(self._operations.compare, node.ops[0]), node)
 
     def _bool_value(self, node: ast.BoolOp, scope: Scope, place: int = 0) -> Value:
         """The value of ``and`` or ``or``, from an operand on: where it does not decide, that of the rest."""
@@ -385,15 +379,13 @@ class Evaluator:
         if len(full) > MAX_NAME:
             raise NoResult
         full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
-        if ".DispatchKey." in full and full.endswith(".name"):
-            return full.split(".")[-2]
-        if _NAMESPACE_NAME.fullmatch(full):
-            return full.removesuffix(".__name__")
-        if _QUALIFIED_NAME.fullmatch(full):
-            return full.removeprefix("torch.ops.").removesuffix("._qualified_op_name").replace(".", "::")
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         owner, _, name = full.rpartition(".")
+        if name == "__name__" and _is_operator_namespace(owner):
+            return owner
+        if name == "_qualified_op_name" and owner.startswith("torch.ops."):
+            return owner.removeprefix("torch.ops.").replace(".", "::", 1)
         in_namespace = owner.startswith("torch.ops.") and owner.count(".") < 3
         if full.startswith("torch.") and name in METHODS and full not in TORCH_FUNCTIONS and not in_namespace:
             return Bound(Dotted(owner), name)
@@ -478,7 +470,6 @@ class Evaluator:
         file = self.run.index.absolute(name, scope.file)
         if file and name != "torch":
             return ModuleValue(file)
-        self.run.modules.add(name)
         return Dotted(name)
 
     def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:

@@ -66,8 +66,6 @@ _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
 _SPEC = re.compile(r"[<>^]?\d{0,2}[dsxXb]?", re.ASCII)
 """A format of a number or a text that is no wider than two digits say."""
-_PLAIN = re.compile(r"(?:[^%]|%[sd%])*")
-"""A text for ``%`` with plain places alone."""
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr, 115: str}
 """Functions that ``!a``, ``!r`` and ``!s`` call, by the number that the tree has for them."""
 
@@ -202,12 +200,6 @@ class Operations:
             return NamedSchema(left + right.name, right.why, right.refused)
         if isinstance(kind, ast.BitOr) and (is_type(left) or is_type(right)):
             return self._generic(Dotted("typing.Union"), (left, right))
-        if isinstance(kind, ast.Mod) and isinstance(left, str) and _PLAIN.fullmatch(left) is not None:
-            parts = right if isinstance(right, tuple) else (right,)
-            size = sum(len(part) if isinstance(part, str) else 1 for part in (left, *parts))
-            if not all(isinstance(part, str | int) for part in parts) or size > MAX_CHARACTERS:
-                raise NoResult
-            return self.do(operator.mod, left, right)
         if isinstance(kind, ast.Mult):
             sizes = [len(operand) for operand in (left, right) if isinstance(operand, str | bytes | list | tuple)]
             counts = [operand for operand in (left, right) if isinstance(operand, int)]
@@ -243,10 +235,8 @@ class Operations:
         return self._operate(kind, left, right)
 
     def _is_none(self, value: Value) -> bool:
-        is_operator = isinstance(value, Dotted) and value.name.startswith("torch.ops.")
-        if not is_operator and isinstance(value, Dotted) and value.name not in self._run.modules:
-            raise NoResult
-        if isinstance(value, Opaque):
+        is_there = isinstance(value, Dotted) and (value.name.startswith("torch.ops.") or "." not in value.name)
+        if isinstance(value, Opaque) or (isinstance(value, Dotted) and not is_there):
             raise NoResult
         return value is None
 
