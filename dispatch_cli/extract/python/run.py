@@ -103,6 +103,7 @@ class PythonRun:
         self.index = index
         self.now = Reading()
         self.called: dict[FunctionValue, dict[Span, None]] = {}
+        self.modules: set[str] = set()
         self.helpers: frozenset[str] = frozenset()
         self.registered: dict[Extracted, None] = {}
         self.not_understood: dict[tuple[Span | str, str], NotUnderstood] = {}
@@ -220,9 +221,6 @@ class PythonRun:
         self, left: Value, right: Value, act: Callable[[Value, Value], Value], node: ast.AST | None = None
     ) -> Value:
         """Do something for each pair of values that there may be."""
-        if isinstance(left, ByVersion) and isinstance(right, ByVersion):
-            both = ByVersion(tuple(zip(left.values, right.values, strict=True)))
-            return self.each(both, lambda pair: act(*pair), node)
         return self.each(left, lambda first: self.each(right, lambda second: act(first, second), node), node)
 
     def here(self, value: Value) -> Value:

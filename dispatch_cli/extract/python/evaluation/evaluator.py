@@ -51,7 +51,7 @@ from dispatch_cli.extract.python.evaluation.versions import (
     Version,
     condition_of,
 )
-from dispatch_cli.extract.python.names import FIND_SCHEMA, METHODS, TORCH_FUNCTIONS
+from dispatch_cli.extract.python.names import METHODS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.torch_calls import TorchCalls
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
@@ -470,6 +470,7 @@ class Evaluator:
         file = self.run.index.absolute(name, scope.file)
         if file and name != "torch":
             return ModuleValue(file)
+        self.run.modules.add(name)
         return Dotted(name)
 
     def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
@@ -766,9 +767,6 @@ class Evaluator:
                 return signature_of(function, self.value)
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
-        if name == FIND_SCHEMA and isinstance(first, str):
-            namespace, _, operator = first.partition("::")
-            return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self.torch.removed_python_kernel(name.removesuffix(".pop"), first, node)
             raise NoResult

@@ -235,8 +235,8 @@ class Operations:
         return self._operate(kind, left, right)
 
     def _is_none(self, value: Value) -> bool:
-        is_there = isinstance(value, Dotted) and (value.name.startswith("torch.ops.") or "." not in value.name)
-        if isinstance(value, Opaque) or (isinstance(value, Dotted) and not is_there):
+        name = value.name if isinstance(value, Dotted) else ""
+        if isinstance(value, Opaque) or (name and not name.startswith("torch.ops.") and name not in self._run.modules):
             raise NoResult
         return value is None
 

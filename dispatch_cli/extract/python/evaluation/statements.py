@@ -19,7 +19,6 @@ from dispatch_cli.extract.python.evaluation.values import (
     InstanceValue,
     LibraryValue,
     Opaque,
-    OperatorHandle,
     Scope,
     Value,
     ValueOption,
@@ -29,7 +28,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.names import FIND_SCHEMA, bound_names, called_name, may_register_in
+from dispatch_cli.extract.python.names import bound_names, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
@@ -334,10 +333,9 @@ class Statements:
 
     def _try(self, node: ast.Try, scope: Scope) -> Flow:
         """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
-        errors = _LOOKUP_ERRORS if any(map(_finds_schema, node.body)) else _IMPORT_ERRORS
-        main = next((handler for handler in node.handlers if _catches(handler, errors)), None)
-        tested = node.body if main is not None else []
-        unsure = [atom for part in tested if (atom := self._uncertain(part, scope)) is not None]
+        main = next((handler for handler in node.handlers if _catches(handler, _IMPORT_ERRORS)), None)
+        imports = [part for part in node.body if isinstance(part, ast.Import | ast.ImportFrom) and main is not None]
+        unsure = [atom for part in imports if (atom := self._evaluator.condition(part, scope)) is not None]
         settings = self._run.values(scope.file)
         failing = [atom for atom in dict.fromkeys(unsure) if str(atom) not in settings]
         body = [*node.body, *node.orelse]
@@ -355,7 +353,7 @@ class Statements:
             self._run.now.refusals_allowed += allowed
             flow = self.block(body, scope)
             self._run.now.refusals_allowed -= allowed
-        after, returned = scope.names, len(scope.returns)
+        after = scope.names
         for handler in node.handlers:
             scope.names = dict(before)
             caught = "an exception" if handler.type is None else source_text(handler.type)
@@ -363,21 +361,10 @@ class Statements:
                 if handler is not main:
                     self.block(handler.body, scope)
         scope.names = after
-        if flow.ends and flow.leaves == "return" and isinstance(scope.returns[returned - 1].value, OperatorHandle):
-            del scope.returns[returned:]  # what stands for the operator where it cannot be registered
         if node.finalbody:
             last = self.block(node.finalbody, scope)
             flow.ends = flow.ends or last.ends
         return flow
-
-    def _uncertain(self, node: ast.stmt, scope: Scope) -> Condition | None:
-        """The condition that an import succeeds, or a search for a schema; None for what is assumed to succeed."""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            return self._evaluator.condition(node, scope)
-        if isinstance(node, ast.Expr) and _finds_schema(node):
-            test = self._evaluator.truth(node.value, scope)
-            return None if isinstance(test, bool) else test
-        return None
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
         for item in node.items:
@@ -439,11 +426,6 @@ def _joined_names(
         same = len(present) == len(values) and all(option.value is first for option in present)
         whole[name] = first if same else merged(present)
     return whole
-
-
-def _finds_schema(node: ast.stmt) -> bool:
-    call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and called_name(call) == FIND_SCHEMA.rpartition(".")[2]
 
 
 def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
