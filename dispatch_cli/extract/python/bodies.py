@@ -44,7 +44,6 @@ _OF_TENSOR = (_VIEWS | _MAYBE_VIEWS | {"clone"}) - {"unbind", "chunk", "split", 
 """Methods whose result is one tensor."""
 _Views = dict[str, tuple[str, ast.expr | None, bool]]
 """The argument whose storage a name shares, the expression that the name is bound to, and whether it always does."""
-_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
@@ -57,7 +56,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
     bound = Counter(names.bound_names(node))
     given = {text.rstrip("=") for text in parameters if text[0] not in "*/"}
     arguments = given - set(bound)
-    nodes = list(_own_nodes(node))
+    nodes = list(names.own_nodes(node))
     views = _views(nodes, given, bound)
     writes = [
         ArgumentUse(argument, f"{source_text(inner)}{' = …' * isinstance(inner, ast.Subscript)}", run.span(file, inner))
@@ -118,16 +117,6 @@ def _parameters(node: Function) -> tuple[str, ...]:
     elif given.kwonlyargs:
         result.append("*")
     return (*result, *names(given.kwonlyargs), *([f"**{given.kwarg.arg}"] if given.kwarg is not None else []))
-
-
-def _own_nodes(node: Function) -> Iterator[ast.AST]:
-    """The nodes of a function's body, in their order, without nested functions."""
-    pending: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body[::-1]]
-    while pending:
-        current = pending.pop()
-        if not isinstance(current, _NESTED):
-            yield current
-            pending += list(ast.iter_child_nodes(current))[::-1]
 
 
 def _views(nodes: list[ast.AST], given: set[str], bound: Counter[str]) -> _Views:

@@ -128,6 +128,18 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
                     pending.append(value)
 
 
+def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.AST]:
+    """The nodes of a function's body, in their order; of nested functions and classes, their decorators."""
+    pending: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*function.body[::-1]]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending += getattr(node, "decorator_list", [])
+        else:
+            yield node
+            pending += list(ast.iter_child_nodes(node))[::-1]
+
+
 def bound_names(node: ast.AST) -> Iterator[str]:
     """The names that a function or statement binds, anywhere in it; ``x += 1`` writes to a tensor and keeps it."""
     nodes = list(ast.walk(node))
@@ -242,25 +254,14 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     PyTorch removes what a ``torch.library.Library`` has registered when nothing refers to it any more. A function that
     calls anything else may want that: the operators are there while it runs.
     """
-    nodes = [node for statement in code.body for node in ast.walk(statement)]
-    if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
+    own, nodes = list(own_nodes(code)), list(ast.walk(code))
+    lasts = any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes)
+    if lasts or not all(_only_registers(node) for node in own if isinstance(node, ast.Call)):
         return frozenset()
-    passing = {use for node in nodes for use in _passing_uses(node)}
-    later = set[ast.AST]()  # an inner function may outlive this one, with what its body names
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            for part in node.body if isinstance(node.body, list) else [node.body]:
-                later.update(ast.walk(part))
-    passing -= later
-    if not all(_only_registers(node) for node in nodes if isinstance(node, ast.Call) and node not in later):
-        return frozenset()
-    lasting = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
-    dropped = set[ast.AST]()
-    for node in nodes:
-        match node:
-            case ast.Assign([ast.Name(name)], value) if lasting[name] == 1:  # this assignment is the one
-                dropped.add(value)
-    return frozenset(dropped)
+    passing = {use for node in own for use in _passing_uses(node)}
+    uses = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
+    assigned = (node for node in own if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
+    return frozenset(node.value for node in assigned if uses[source_text(node.targets[0])] == 1 == len(node.targets))
 
 
 _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
