@@ -186,8 +186,11 @@ class Evaluator:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 first = self.value(node.generators[0].iter, scope)
                 return self.run.each(first, lambda chosen: self._comprehended(node, chosen, scope), node)
-            case ast.Yield() | ast.YieldFrom():  # what calls the function goes through results
-                scope.returns.append(ValueOption((), Opaque(node)))
+            case ast.Yield() | ast.YieldFrom():
+                item = None if node.value is None else self.value(node.value, scope)
+                unsure = isinstance(node, ast.YieldFrom) or self.run.now.uncertain is not None
+                when = (*self.run.now.when, *([atom("yield")] if unsure else []))
+                scope.yielded.append(ValueOption(when, item))
             case ast.NamedExpr():
                 value = self.value(node.value, scope)
                 self.assign(node.target, value, scope)
@@ -238,38 +241,25 @@ class Evaluator:
         return values
 
     def _comprehended(self, node: _Comprehension, first: Value, scope: Scope) -> Value:
-        """The value of a comprehension. first: what its first loop goes through."""
-        inner = Scope(scope.file, scope)
-        values: list[Value] = []
+        """The value of a comprehension: what loops yield. first: what the first of them goes through."""
+        element = ast.Tuple([node.key, node.value], ast.Load()) if isinstance(node, ast.DictComp) else node.elt
+        body: ast.stmt = ast.Expr(ast.Yield(element))
+        for place, generator in reversed([*enumerate(node.generators)]):
+            for test in reversed(generator.ifs):
+                body = ast.If(test, [body], [])
+            iterated = generator.iter if place else ast.Name("", ast.Load())
+            body = ast.copy_location(ast.For(generator.target, iterated, [body], []), node)
+        inner, size = Scope(scope.file, scope, names={"": first}), len(self.run.now.when)
+        self.block([body], inner)
+        values = self._yielded(inner, size)
+        kind = {ast.DictComp: "dict", ast.SetComp: "set", ast.ListComp: "list"}.get(type(node))
+        return values if kind is None else self._operations.function(kind, [values], {})
 
-        def go(level: int) -> None:
-            if level == len(node.generators):
-                if isinstance(node, ast.DictComp):
-                    values.append((self.value(node.key, inner), self.value(node.value, inner)))
-                else:
-                    values.append(self.value(node.elt, inner))
-                if len(values) > MAX_PARTS:
-                    raise NoResult
-                return
-            generator = node.generators[level]
-            items = self.run.items(self.value(generator.iter, inner) if level else first)
-            if items is None:
-                raise NoResult
-            for item in items:
-                self.run.spend()
-                self.assign(generator.target, item, inner)
-                tests = [self.truth(test, inner) for test in generator.ifs]
-                if False in tests:
-                    continue
-                if any(test is not True for test in tests):
-                    raise NoResult
-                go(level + 1)
-
-        go(0)
-        if isinstance(node, ast.GeneratorExp):
-            return Items(values)
-        kind = {ast.DictComp: "dict", ast.SetComp: "set"}.get(type(node), "list")
-        return self._operations.function(kind, [values], {})
+    def _yielded(self, scope: Scope, size: int) -> Items:
+        """The values that a function yields under its *size* conditions. Errors: `NoResult`, if one may be left out."""
+        if any(len(option.when) > size for option in scope.yielded) or len(scope.yielded) > MAX_PARTS:
+            raise NoResult
+        return Items(option.value for option in scope.yielded)
 
     def _compared(self, node: ast.Compare, scope: Scope) -> Value:
         sides = [node.left, *node.comparators]
@@ -678,8 +668,8 @@ class Evaluator:
         finally:
             del self.run.now.active[count:]
         returns = inner.returns
-        if any(isinstance(getattr(option.value, "node", None), ast.Yield | ast.YieldFrom) for option in returns):
-            return Opaque(call.node)
+        if inner.yielded:
+            return self._yielded(inner, size)
         if len(returns) < 2:
             return returns[0].value if returns else None
         if all(type(option.value) is Opaque for option in returns):

@@ -127,7 +127,8 @@ class ImportedName:
 class Scope:
     """The names of a module, class or function.
 
-    parent: where other names are looked up. returns: the results of a function. code: the function, of its own scope.
+    parent: where other names are looked up. returns, yielded: the results of a function. code: the function, of its
+    own scope.
     """
 
     file: str
@@ -136,6 +137,7 @@ class Scope:
     names: dict[str, Value] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
     returns: list[ValueOption] = field(default_factory=list)
+    yielded: list[ValueOption] = field(default_factory=list)
     code: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None = None
 
     @property
