@@ -99,7 +99,6 @@ class ModuleIndex:
         for file, name in self._named.items():
             self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
         self._resolved: dict[tuple[str, str], str | None] = {}
-        self._called: dict[str, list[str]] = {}
         self._parts = {file: PurePath(inside(file)).parts for file in files}
 
     def dotted(self, file: str) -> str:
@@ -193,20 +192,12 @@ class ModuleIndex:
         """The file of ``import name``; None where it is not in the sources. importer: the nearest one to it wins."""
         key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
-            candidates = self._candidates(name)
-            self._sources.work.spend(len(candidates))
-            theirs = self._parts[importer]
-            candidates = candidates or self._in_search_path(name, importer)
+            alike = self._by_last.get(name.rpartition(".")[2], ())
+            self._sources.work.spend(3 * len(alike) + len(name) // 16)
+            called = [file for file in alike if self._is_called(file, name)]
+            candidates, theirs = called or self._in_search_path(name, importer), self._parts[importer]
             self._resolved[key] = max(candidates, key=lambda file: _nearness(self._parts[file], theirs), default=None)
         return self._resolved[key]
-
-    def _candidates(self, name: str) -> list[str]:
-        """The files that may be a module of that name."""
-        if name not in self._called:
-            alike = self._by_last.get(name.rpartition(".")[2], ())
-            self._sources.work.spend(2 * len(alike) + len(name) // 16)
-            self._called[name] = [file for file in alike if self._is_called(file, name)]
-        return self._called[name]
 
     def _in_search_path(self, name: str, importer: str) -> list[str]:
         """The files of that name beside the importer; in any folder, where it changes ``sys.path``."""

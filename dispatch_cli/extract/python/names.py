@@ -81,8 +81,6 @@ _DEVICE_KEYS = {
     "metal": "Metal", "privateuseone": "PrivateUse1", "mkldnn": "MkldnnCPU", "default": "CompositeExplicitAutograd",
 }  # fmt: skip
 
-MAX_SIZE = 150
-"""Expressions and statements of a function that is followed only for what it returns."""
 _NAMING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _PLAIN = frozenset(("ctx", "names", "op", "ops"))
 """Fields of nodes that have nodes, but no expressions or statements."""
@@ -200,15 +198,6 @@ def is_instance(value: Value, kinds: Value) -> bool:
             return True
         if all(kind is not None or isinstance(of, ClassValue) for kind, of in zip(known, kinds, strict=True)):
             return False
-    raise NoResult
-
-
-def is_callable(value: Value) -> bool:
-    """``callable`` of a value that is known. Errors: `NoResult`."""
-    if isinstance(value, FunctionValue | ClassValue | Prepared):
-        return True
-    if isinstance(value, type(None) | str | int | float | list | tuple | dict):
-        return False
     raise NoResult
 
 

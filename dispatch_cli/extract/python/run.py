@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dispatch_cli.extract.given_names import PYTORCH_NAMESPACES, ExtensionNames
 from dispatch_cli.extract.python.evaluation.values import (
@@ -51,16 +51,8 @@ STEP = 3
 """Units of work of an expression or statement."""
 FINDING = 50
 """Units of a registration, or of a statement that is not understood: what is made of it takes longer."""
-VALUE_UNITS = 60_000
-"""Units of a function that registers nothing, and that is followed for values only."""
-VALUES_UNITS = 600_000
-"""Units of all such functions of a module: the others are for what registers something."""
 MAX_CONDITIONS = 12
 """Conditions of one registration."""
-
-
-class TooMuchForValue(Exception):
-    """A value needs more work than it may."""
 
 
 @dataclass
@@ -71,8 +63,8 @@ class Reading:
     the outermost first, and whether another call of the function may register something else; active: the functions
     that are. assumed: the function that is looked at although nothing that is read calls it. uncertain: why it is not
     known what is registered. refusals_allowed: ``try`` statements that are being read and that catch the error by which
-    PyTorch refuses a registration. depth: of statements and expressions. value_left: units of work of a function that
-    is followed only for its value; values_left: of all.
+    PyTorch refuses a registration. depth: of statements and expressions. value_calls: calls that are followed only for
+    their values.
     """
 
     when: list[Condition] = field(default_factory=list)
@@ -82,8 +74,7 @@ class Reading:
     uncertain: str | None = None
     refusals_allowed: int = 0
     depth: int = 0
-    value_left: int | None = None
-    values_left: int = VALUES_UNITS
+    value_calls: int = 0
 
 
 class PythonRun:
@@ -119,37 +110,17 @@ class PythonRun:
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
 
     @contextmanager
-    def anew(self, reading: Reading | None = None) -> Iterator[None]:
+    def anew(self) -> Iterator[None]:
         """Read a module, or a function that nothing calls: under no condition, and called by nothing that is read."""
-        before, self.now = self.now, reading or Reading()
+        before, self.now = self.now, Reading()
         try:
             yield
         finally:
             self.now = before
 
     def spend(self, units: int = STEP) -> None:
-        """Count work. Errors: `OverWork`; `TooMuchForValue`."""
+        """Count work. Errors: `OverWork`."""
         self.work.spend(units)
-        if self.now.value_left is not None:
-            self.now.value_left -= units
-            if self.now.value_left < 0:
-                raise TooMuchForValue
-
-    def for_value(self, act: Callable[[], object]) -> bool:
-        """Follow a function only for its value; False where that takes more than `VALUE_UNITS`."""
-        if self.now.value_left is not None:
-            act()
-            return True
-        limit = min(VALUE_UNITS, self.now.values_left)
-        inner = replace(self.now, when=[*self.now.when], value_left=limit)
-        try:
-            with self.anew(inner):
-                act()
-        except TooMuchForValue:
-            return False
-        finally:
-            self.now.values_left -= limit - (inner.value_left or 0)
-        return True
 
     def affords(self, *values: Value) -> bool:
         """Pay for comparing, hashing, printing or copying values; False where they are too large for that."""

@@ -62,6 +62,10 @@ MAX_DEPTH = 120
 """Maximum depth of expressions, statements and calls together."""
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
+MAX_SIZE = 150
+"""Expressions and statements of a function that is followed only for what it returns."""
+MAX_VALUE_CALLS = 5_000
+"""Calls of such functions in a module: the other work is for what registers something."""
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -206,7 +210,7 @@ class Evaluator:
                 spec = "" if piece.format_spec is None else self.value(piece.format_spec, scope)
                 act = partial(self._operations.formatted, spec=spec, conversion=piece.conversion)
                 text = self.run.each(self.value(piece.value, scope), act, piece)
-            result = self.run.pairs(result, text, self._operations.added, node)
+            result = self.run.pairs(result, text, partial(self._operations.binary, ast.Add()), node)
         return result
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
@@ -346,13 +350,7 @@ class Evaluator:
             case InstanceValue(attributes=own) if name in own:
                 return own[name]
             case InstanceValue(ClassValue() as cls):
-                registers = name in METHODS and name not in ("define", "impl", "fallback")
-                with suppress(NoResult):
-                    value = self._of_class(cls, owner, name)
-                    if not (registers and isinstance(value, Opaque)):
-                        return value
-                if registers:
-                    return Bound(owner, name)
+                return self._of_class(cls, owner, name)
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
             case Version() if (own := owner.attribute(name)) is not None:
@@ -473,14 +471,9 @@ class Evaluator:
         base = node.module or ""
         if node.level:
             path = index.relative(file, node.level, base)
-            if base:
-                is_there = path is not None
-            else:  # modules of the package, or names that it binds itself
-                asked = [name.name for name in node.names]
-                is_there = all(
-                    index.relative(file, node.level, name) or (path and index.mentions(path, name)) for name in asked
-                )
-            if is_there:
+            asked = (name.name for name in node.names)  # modules of the package, or names that it binds itself
+            there = (index.relative(file, node.level, name) or (path and index.mentions(path, name)) for name in asked)
+            if (base and path) or (not base and all(there)):
                 return None
         elif names.certain(base):
             known = all(names.is_torch_api(f"{base}.{name.name}") for name in node.names)
@@ -661,10 +654,7 @@ class Evaluator:
         self.run.now.active.append(id(code))
         size = len(self.run.now.when)
         try:
-            if self._registers(code):
-                self.block(code.body, inner)
-            elif not self.run.for_value(lambda: self.block(code.body, inner)):
-                return Opaque(call.node)
+            self.block(code.body, inner)
         finally:
             del self.run.now.active[count:]
         returns = inner.returns
@@ -678,11 +668,11 @@ class Evaluator:
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """True if a function may register something, or is small enough to be followed for what it returns."""
-        facts = names.function_facts(code)
-        return self._registers(code) or (facts.size <= names.MAX_SIZE and len(self.run.now.active) <= 8)
-
-    def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        return names.may_register_in(code, self.run.helpers)
+        if names.may_register_in(code, self.run.helpers):
+            return True
+        self.run.now.value_calls += 1
+        is_small = names.function_facts(code).size <= MAX_SIZE and len(self.run.now.active) <= 8
+        return is_small and self.run.now.value_calls <= MAX_VALUE_CALLS
 
     def _bind(self, function: FunctionValue, call: Call, scope: Scope) -> None:
         """Bind the parameters of a function."""
@@ -732,7 +722,7 @@ class Evaluator:
         first = given[0] if given else None
         own = name.removeprefix("builtins.") if name.startswith("builtins.") else ""
         if own or name in VERSION_CLASSES:
-            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion)]
+            places = [place for place, part in enumerate(given) if isinstance(part, ByVersion | Alternatives)]
             if len(places) == 1:
                 (place,) = places
                 return self.run.each(given[place], lambda v: self._function(name, call.with_argument(place, v)), node)
@@ -784,9 +774,11 @@ class Evaluator:
             case "hasattr", [Bound(LibraryValue(), "m"), "name"]:
                 return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
-                return self.run.each(value, lambda chosen: names.is_instance(chosen, kinds), call.node)
-            case "callable", [value]:
-                return self.run.each(value, names.is_callable, call.node)
+                return names.is_instance(value, kinds)
+            case "callable", [FunctionValue() | ClassValue() | Prepared()]:
+                return True
+            case "callable", [None | str()]:
+                return False
             case "exec", [str() as text] if any(sign in text for sign in ("torch.library", ".define(", ".impl(")):
                 return self.run.not_known(call, "a text that `exec` runs is not read")
             case "map", [function, row] if (items := self.run.items(row)) is not None:
@@ -797,20 +789,16 @@ class Evaluator:
 
     def _getattr(self, owner: Value, name: Value, default: list[Value], call: Call) -> Value:
         """``getattr(owner, name)``, or with a default."""
-
-        def attribute(of: Value, called: Value) -> Value:
-            if not isinstance(called, str):
-                raise NoResult
-            return self.attribute(of, called, call.scope)
-
-        if default and isinstance(name, str):
+        if not isinstance(name, str):
+            raise NoResult
+        if default:
             if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
                 return default[0]
             if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
                 test = self.truth_of(self._has_operator(owner.name.rpartition(".")[2], name, call), call.node)
-                operator = attribute(owner, name)
+                operator = self.attribute(owner, name, call.scope)
                 return operator if isinstance(test, bool) else conditional([test], operator, default[0])
-        return self.run.pairs(owner, name, attribute, call.node)
+        return self.attribute(owner, name, call.scope)
 
 
 _CACHES = frozenset({"functools.cache", "functools.lru_cache"})

@@ -170,13 +170,6 @@ class Operations:
             raise NoResult
         return str(self.do(lambda: format(_CONVERSIONS[conversion](value), spec)))
 
-    def added(self, left: Value, right: Value) -> Value:
-        """Two texts as one."""
-        if not (isinstance(left, str) and isinstance(right, str)):
-            raise NoResult
-        self._run.spend(len(left) // PARTS)
-        return self.do(operator.add, left, right)
-
     def item(self, owner: Value, key: Value) -> Value:
         """``owner[key]``, of a value or a type."""
         if isinstance(owner, str | list | tuple | dict) and not isinstance(owner, Items):
@@ -196,6 +189,7 @@ class Operations:
 
     def binary(self, kind: ast.operator, left: Value, right: Value) -> Value:
         """``left + right`` and the like."""
+        self._run.spend(len(left) // PARTS if isinstance(left, str) else 0)
         if isinstance(kind, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
             return NamedSchema(left + right.name, right.why, right.refused)
         if isinstance(kind, ast.BitOr) and (is_type(left) or is_type(right)):

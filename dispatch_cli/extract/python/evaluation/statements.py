@@ -130,7 +130,7 @@ class Statements:
             case ast.For() | ast.AsyncFor():
                 return self._for(node, scope)
             case ast.While():
-                return self._while(node, scope)
+                return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
             case ast.With() | ast.AsyncWith():
                 return self._with(node, scope)
             case ast.Try():
@@ -275,25 +275,18 @@ class Statements:
             return flow if flow.leaves == "return" else Flow()
         return self.block(node.orelse, scope)
 
-    def _while(self, node: ast.While, scope: Scope) -> Flow:
-        """Go through a loop once: what it binds is not known, nor how often it goes on."""
-        stored = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-        for name in dict.fromkeys(part.id for part in stored):
-            self.assign(ast.Name(name, ast.Store()), Opaque(node.test, name), scope)
-        return self._unknown_times(node.body, scope, f"it is in a loop while `{self._run.text(node.test)}`")
-
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
-        """Take the registrations in a loop as done an unknown number of times."""
+        """Take the registrations in a loop as done an unknown number of times; what it changes is not known."""
         before, self._run.now.uncertain = self._run.now.uncertain, self._run.now.uncertain or why
         self._run.spend(len(scope.names))
-        held = {name: len(value) for name, value in scope.names.items() if isinstance(value, dict | list)}
+        held = {name: (value, _size(value)) for name, value in scope.names.items()}
         try:
             self.block(body, scope)
         finally:
             self._run.now.uncertain = before
-        for name, size in held.items():
-            now = scope.names.get(name)
-            if isinstance(now, dict | list) and len(now) != size:
+        for name, value in scope.names.items():
+            known, size = held.get(name, (_UNSET, 0))
+            if value is not known or _size(value) != size:
                 scope.names[name] = Opaque(None, name)
         return Flow()
 
@@ -398,6 +391,10 @@ def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
         case ast.MatchAs(None):
             return ast.Constant(True)
     return ast.Name(f"{source_text(subject)} matches {source_text(pattern)}", ast.Load())
+
+
+def _size(value: Value) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
 
 
 def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
