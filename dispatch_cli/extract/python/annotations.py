@@ -23,31 +23,20 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.model.schema.types import DTYPES, OTHER_NAMES
 
 SPELLINGS = {
-    "torch._tensor.Tensor": "torch.Tensor",
-    "torch.types.Tensor": "torch.Tensor",
-    "builtins.int": "int",
-    "builtins.float": "float",
-    "builtins.bool": "bool",
-    "builtins.str": "str",
-    "torch.types._int": "int",
-    "torch.types._float": "float",
-    "torch.types._bool": "bool",
-    "torch.types._dtype": "torch.dtype",
-    "torch.types._device": "torch.device",
-    "torch._C.dtype": "torch.dtype",
-    "torch._C.device": "torch.device",
+    **{
+        f"{module}{name}": name for module in ("builtins.", "torch.types._") for name in ("int", "float", "bool", "str")
+    },
+    **{f"{module}{name}": f"torch.{name}" for module in ("torch.types._", "torch._C.") for name in ("dtype", "device")},
+    **dict.fromkeys(("torch._tensor.Tensor", "torch.types.Tensor"), "torch.Tensor"),
+    **dict.fromkeys(("builtins.list", "typing.List", "typing_extensions.List"), "list"),
+    **dict.fromkeys(("builtins.tuple", "typing.Tuple"), "tuple"),
+    **dict.fromkeys(("typing.Sequence", "collections.abc.Sequence"), "Sequence"),
+    "typing.Dict": "builtins.dict",
     "torch.types.Device": "torch.types.Device",
     "torch.distributed.distributed_c10d.GroupName": "str",
-    "builtins.list": "list",
-    "typing.List": "list",
-    "typing.Sequence": "Sequence",
-    "collections.abc.Sequence": "Sequence",
-    "builtins.tuple": "tuple",
     "inspect.Signature.empty": "inspect.Parameter.empty",
-    "typing.Tuple": "tuple",
-    "typing_extensions.List": "list",
-    "typing.Dict": "builtins.dict",
 }
+"""Names of types, each with the name that stands for all of its kind."""
 NUMBER = frozenset(("int", "float", "bool"))
 
 

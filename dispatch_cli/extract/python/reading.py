@@ -103,10 +103,7 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
     rest: list[str] = []
     for file in files:
         text = index.text(file)
-        if file in index.unread:
-            run.not_understood[file, ""] = index.unread[file].at_file(file)
-            continue
-        registers = any(part in text for part in _REGISTERS)
+        registers = file in index.unread or any(part in text for part in _REGISTERS)
         (chosen if registers else rest).append(file)
     run.helpers = index.helpers(chosen)
     chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]

@@ -60,8 +60,6 @@ from dispatch_cli.model.sources.source_conditions import question_text
 
 MAX_DEPTH = 120
 """Maximum depth of expressions, statements and calls together."""
-MAX_CALLS = 30
-"""Calls of the project's functions within each other."""
 MAX_SIZE = 150
 """Expressions and statements of a function that is followed only for what it returns."""
 MAX_VALUE_CALLS = 5_000
@@ -640,11 +638,7 @@ class Evaluator:
         """Go through the body of a function."""
         code = function.node
         self.run.entered.add(id(code))
-        if (
-            len(self.run.now.calls) > MAX_CALLS
-            or self.run.now.active.count(id(code)) > 2
-            or not (isinstance(code, ast.Lambda) or self._worthwhile(code))
-        ):
+        if self.run.now.active.count(id(code)) > 2 or not (isinstance(code, ast.Lambda) or self._worthwhile(code)):
             return Opaque(call.node)
         inner = Scope(function.scope.file, function.scope, code=code)
         self._bind(function, call, inner)
