@@ -206,7 +206,8 @@ class Dispatcher:
 
         Those of the base that were dropped are among them.
         """
-        return self._registry.present()
+        now = self._registry.now
+        return {*now.operators, *map(OperatorName.parse, now.taken)}
 
     # asking
 

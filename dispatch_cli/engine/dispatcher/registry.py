@@ -81,10 +81,6 @@ class Registry:
         taken = self.now.taken
         return [name for name in self._captured if name not in taken] if taken else [*self._captured]
 
-    def present(self) -> set[OperatorName]:
-        """The operators that are there, and those of the base that were taken in and then dropped."""
-        return {*self.now.operators, *map(OperatorName.parse, self.now.taken)}
-
     @property
     def fallbacks_are_the_bases(self) -> bool:
         """True if no fallback has changed since the base."""
