@@ -366,7 +366,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     devices = tuple(device for device in of_kind if device != case.backend and is_backend)
     to = ("CPU",) if "CPU" in devices else devices
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
-    if newer is not None and not (case.factory and is_dense) and NO_DATA not in kinds:
+    # what makes a dense tensor is in every build; of a quantized one, the kernel of empty_strided refuses it
+    if newer is not None and not (case.factory and functionality in (DENSE, QUANTIZED)) and NO_DATA not in kinds:
         yield "newer", newer
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
     elif case.pytorchs and not case.built and "not-written" in kinds:
@@ -410,7 +411,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
-        "quantized": of_call and functionality == QUANTIZED,
+        "quantized": is_backend and functionality == QUANTIZED,
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE and not case.factory,

@@ -200,7 +200,8 @@ HOLES = {
     # int64_t is long on Linux alone
     "long_symbol": r"(?=__ZNK?2at\w{1,60}data_ptrIlE)(?P<long>)",
     "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
-    "cpp_symbol": r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
+    "cpp_symbol": r"(?:(?=torch::utils::)(?P<of_python>))?"
+    r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # with a string of the C++ ABI before GCC 5
     "string_function": r"(?P<symbol>(?!(?:at|c10|torch|caffe2)::)[\w:~]{2,200})\([^\n']{0,300}?std::string\b",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for
