@@ -53,6 +53,7 @@ PACKAGE_OF = {
     "torch_ipex": "intel_extension_for_pytorch",
     "torchaudio_sox": "torchaudio",
     "video_reader": "torchvision",
+    "xformers_flash": "xformers",
     "xla": "torch_xla",
 }
 """The packages of operators by their namespaces; others are called like them."""
@@ -86,7 +87,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
     package = "" if name is None or name.namespace is None else PACKAGE_OF.get(name.namespace, name.namespace)
     if re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", package):
-        package = "vLLM or a fork of it"
+        package = "vLLM (or a plugin or fork of it)"
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(

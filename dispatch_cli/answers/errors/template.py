@@ -105,8 +105,6 @@ HOLES = {
     "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
-    # the lines of a call after its first: none before Python 3.13
-    "arguments_below": r"[ \t]*\n(?:[ \t]{4,}[^\n]{0,300}\n){0,12}",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",

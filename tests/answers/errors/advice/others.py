@@ -191,7 +191,7 @@ def large_number_in_a_mask_of_bytes(advice):
     return (mask.to(x.dtype) if advice else mask).masked_fill_(torch.tensor([True, False]), -1e9)
 
 
-untried("changed-in-place", "return no view from the stage", "needs several processes")
+untried("changed-in-place", "return no view", "needs several processes")
 untried("symbolic-sizes", "let it end before, or begin behind it", "the range is the program's")
 untried("not-built", "Move the module and its arguments to the GPU", "needs a GPU")
 untried("not-built", "the package may have a form in Python", "needs a GPU")

@@ -38,13 +38,12 @@ def kernel_twice(advice):
 @tries(
     "defined-twice",
     "keep the torch.library.Library in a variable, and delete it",
-    "Register kernels with `impl`, not a second `def`",
     "In Python, define what is not there, `if not hasattr(torch.ops.ns, 'f'):`",
 )
 def operator_twice(advice):
     for _ in range(2):
         library = Library("t", "FRAGMENT")
-        if "impl" in advice or "hasattr" in advice:
+        if "hasattr" in advice:
             if not hasattr(torch.ops.t, "f"):
                 library.define("f(Tensor x) -> Tensor")
                 library.impl("f", double, "CPU")

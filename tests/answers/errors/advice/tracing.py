@@ -17,7 +17,7 @@ def as_tensor(x):
 
 OTHER = "needs another build"
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
-untried("not-in-runtime", "Link a library of kernels", "needs ExecuTorch")
+untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
