@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dispatch_cli.answers.shared.conditions import shell_word
 from dispatch_cli.extract.left_out import LeftOut, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.model.sources.extracted import SourceKind
@@ -57,8 +58,8 @@ def summary(run: SourceRun) -> Iterator[Block]:
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
     if run.missing:
-        named = [f"--set {_short(name, 60)} ({plural(number, 'time')})" for name, number in run.missing[:8]]
-        yield _line("would decide more", ", ".join(named))
+        words = [f"--set {shell_word(_short(name, 60))}=VALUE" for name, _ in run.missing[:8]]
+        yield _line("would decide more", ", ".join(words))
     if run.stand_ins:
         yield _line("stand-in", _stand_ins(run.stand_ins))
     for text in left_out(run.left_out):

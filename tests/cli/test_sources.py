@@ -434,3 +434,20 @@ def test_a_key_by_the_name_of_the_backend_is_suggested(tmp_path: Path, monkeypat
     (tmp_path / "a.py").write_text(f'{renamed}{library}lib.impl("f", f, "Autogradnpu")\n')
     out = call("check-invariants", "a.py", "--config", "none").out
     assert "did you mean AutogradNPU or AutogradPrivateUse1?" in out
+
+
+@pytest.mark.parametrize(
+    ("condition", "word"),
+    [
+        ("platform.ready", "platform.ready=VALUE"),
+        ('hasattr(platform, "f")', "\"hasattr(platform, 'f')\"=VALUE"),
+        ("platform.f(x)", "'platform.f(x)'=VALUE"),
+    ],
+)
+def test_what_would_decide_more_can_be_pasted_into_a_shell(condition: str, word: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    text = UNKNOWN_KEY.replace("platform.key", '"CPU"')
+    file.write_text(f"{text}if {condition}:\n    lib.define('g(Tensor x) -> Tensor')\n", encoding="utf-8")
+    assert f"would decide more: --set {word}\n" in call("extract", str(file)).err
+    name = shlex.split(word)[0].removesuffix("VALUE")
+    assert "would decide more" not in call("extract", str(file), "--set", f"{name}1").err

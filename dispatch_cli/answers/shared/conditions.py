@@ -121,8 +121,13 @@ def choosing(atom: str, truth: bool) -> str:
     choice, statement = file_choice(atom), meaning(atom)
     name = atom if choice is None else choice.file
     if statement is not None and statement.operator == "defined":
-        return shlex.quote(f"{statement.name}={'1' if truth else UNDEFINED}")
-    return shlex.quote(f"{name}={int(truth)}")
+        return shell_word(f"{statement.name}={'1' if truth else UNDEFINED}")
+    return shell_word(f"{name}={int(truth)}")
+
+
+def shell_word(text: str) -> str:
+    """A word as a shell takes it; one with single quotes stands in double ones."""
+    return f'"{text}"' if "'" in text and set('"$`\\!').isdisjoint(text) else shlex.quote(text)
 
 
 def _placed(text: str, variants: Variants) -> str:
