@@ -218,9 +218,10 @@ def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnders
         if bound or unread:
             why = f"{part.reason.value}: {part.detail}" if part.detail else part.reason.value
             yield NotUnderstood(Span(part.path, 1, 1), "", why, bound=bound, unread=unread)
-    for file in walked.files.get(SourceKind.DECLARATIONS, ()):
-        if file in broken:
-            yield NotUnderstood(broken[file].span or Span(file, 1, 1), "", broken[file].message, unread=True)
+    for file, problem in broken.items():
+        bound = problem.code in ("too-large", "too-deep")
+        if bound or file in walked.files.get(SourceKind.DECLARATIONS, ()):
+            yield NotUnderstood(problem.span or Span(file, 1, 1), "", problem.message, bound=bound, unread=not bound)
 
 
 def _broken(problem: Problem) -> LeftOut:

@@ -33,17 +33,8 @@ KNOWN = frozenset({*BACKEND_OF_KEY, *COMPOSITE, "MkldnnCPU", "ZeroTensor"})
 AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{backend}" for backend in (*_COMPONENTS, *_OUTSIDE[:3]))})
 """The keys of ``dispatch:`` in ``derivatives.yaml`` (``AUTOGRAD_KEYS``)."""
 
-_OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
-"""Backends that torchgen counts to another: the code for ROCm is that for CUDA, at the same keys."""
 OF_BACKENDS = frozenset({*BACKEND_OF_KEY, *AUTOGRAD, *_OUTSIDE})
 """Names that ``backend:`` can have, and its keys of autograd."""
-
-
-def named_backend(name: str) -> str | None:
-    """The backend that a user means; None for one that torchgen has no code for."""
-    upper = name.upper()
-    backend = _OTHER_NAMES.get(upper, upper)
-    return backend if backend in CODEGEN_BACKENDS else None
 
 
 def is_outside(key: str) -> bool:

@@ -210,15 +210,12 @@ class NativeFunctions(NamedTuple):
     """Content of a ``native_functions.yaml``.
 
     functions: those of the file, and those that torchgen adds to them. minor: as by `minor_version`.
-    outside: the file is of a backend that is built outside PyTorch. It repeats operators of PyTorch, and gives them
-    kernels of that backend.
     """
 
     functions: list[NativeFunction]
     groups: list[Forms]
     views: list[ViewGroup]
     minor: int
-    outside: bool
 
 
 def read_native_functions(entries: Sequence[Fields]) -> NativeFunctions:
@@ -227,9 +224,7 @@ def read_native_functions(entries: Sequence[Fields]) -> NativeFunctions:
     groups = group(functions)
     minor = minor_version({function.name for function in functions})
     functions += add_generated(groups, of_core=minor >= 6)
-    named = keys_in(entries)
-    outside = bool(named) and all(map(keys.is_outside, named))
-    return NativeFunctions(functions, groups, view_groups(functions), minor, outside)
+    return NativeFunctions(functions, groups, view_groups(functions), minor)
 
 
 def keys_in(entries: Iterable[Fields]) -> frozenset[str]:
@@ -244,13 +239,7 @@ def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[
     derivatives: None where there is no ``derivatives.yaml``: then there are none for autograd, tracing and
     functionalization, which are generated together with those of PyTorch itself.
     """
-    of_backends = chain.from_iterable(map(backend_kernels, read.groups))
-    if read.outside:
-        yield from (
-            it for it in of_backends if it.function.namespace != ATEN or keys.codegen_backend(it.key) is not None
-        )
-        return
-    yield from of_backends
+    yield from chain.from_iterable(map(backend_kernels, read.groups))
     of_pytorch = [function for function in read.functions if function.namespace == ATEN]
     for function in of_pytorch:
         if needs_backend_select(function):

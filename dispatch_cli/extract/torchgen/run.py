@@ -47,10 +47,9 @@ _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _OTHER_GENERATOR = "torchgen makes nothing of these entries; what a generator of the project makes is not known"
+_OF_OUTSIDE = "these functions are for a backend outside PyTorch, and repeat those of PyTorch: they are not followed"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
 _DIALECT = Unknown("that of a dialect of native_functions.yaml")
-_BOUNDS = frozenset(("too-large", "too-deep"))
-"""Codes of problems where a bound of ours ended the reading of a file."""
 _OF_PYTORCH = "empty.memory_format"
 """An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
 
@@ -78,7 +77,7 @@ def read_yaml(sources: Sources, name: str, is_list: bool) -> tuple[Node | None, 
 def definition_items(
     functions: Iterable[NativeFunction], tags_forms: bool, when: tuple[Condition, ...]
 ) -> Iterator[Extracted]:
-    """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str.
+    """The blocks of ``RegisterSchema.cpp``.
 
     tags_forms: out and in-place forms have the tags ``out`` and ``inplace``.
     """
@@ -92,9 +91,7 @@ def definition_items(
         for function in members:
             name = f"{namespace}::{function.name}"
             tags = _tags(function, tags_forms)
-            head, parenthesis, rest = function.schema.text.partition("(")
-            schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
-            yield ExtractedDefinition(block, name, schema, function.at, tags=tags)
+            yield ExtractedDefinition(block, name, function.schema.text, function.at, tags=tags)
 
 
 def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
@@ -183,11 +180,12 @@ class TorchgenRun:
         )
 
     def _named(self, backends: Collection[str]) -> frozenset[str]:
-        by_name = {name: keys.named_backend(name) for name in backends}
-        for name in (name for name, backend in by_name.items() if backend is None):
-            hint = f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
-            self._problems.append(Problem("unknown-backend", f"torchgen has no code for a backend {name}", hint=hint))
-        return frozenset(backend for backend in by_name.values() if backend is not None)
+        for name in backends:
+            if name.upper() not in keys.CODEGEN_BACKENDS:
+                hint = f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
+                message = f"torchgen has no code for a backend {name}"
+                self._problems.append(Problem("unknown-backend", message, hint=hint))
+        return frozenset(name.upper() for name in backends)
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
         problems: list[NotUnderstood] = []
@@ -199,6 +197,10 @@ class TorchgenRun:
             return
         read = read_native_functions(entries)
         self._not_understood += sorted(problems)
+        of_pytorch = any(function.namespace == ATEN for function in read.functions)
+        if named and of_pytorch and all(map(keys.is_outside, named)):
+            self._note(name, _OF_OUTSIDE)
+            return
         if any(function.name == _OF_PYTORCH for function in read.functions):
             self._known = known_operators(read.functions, read.groups)
         derivatives = None
@@ -208,8 +210,7 @@ class TorchgenRun:
         elif self._known is not None:
             self._note(name, _NO_DERIVATIVES)
         when = self._sources.settings(name).when
-        defined = [function for function in read.functions if not read.outside or function.namespace != ATEN]
-        self._found += definition_items(defined, read.minor >= 13, when)
+        self._found += definition_items(read.functions, read.minor >= 13, when)
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
 
     def _of_dialect(self, file: str, entries: Iterable[Fields]) -> Iterator[Extracted]:
@@ -242,11 +243,7 @@ class TorchgenRun:
 
     def _open(self, name: str, is_list: bool) -> Node | None:
         root, problems = read_yaml(self._sources, name, is_list)
-        for problem in problems:
-            if problem.code in _BOUNDS and problem.span is not None and name not in self._sources.named:
-                self._not_understood.append(NotUnderstood(problem.span, "", problem.message, bound=True))
-            else:
-                self._problems.append(problem)
+        self._problems += problems
         return root
 
     def _note(self, name: str, why: str) -> None:

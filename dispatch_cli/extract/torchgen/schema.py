@@ -70,13 +70,13 @@ def without_annotations(arguments: Iterable[Argument]) -> list[Argument]:
 class NativeSchema:
     """A schema of ``native_functions.yaml`` (``FunctionSchema``).
 
-    schema: with the namespace. text: without it, as it was read, or as PyTorch prints it.
+    schema: with the namespace. text: of it, as it was read, or as PyTorch prints it.
     positional, keyword, out: the arguments, in order; *out* are the mutable ones among those that are given by name.
     """
 
     def __init__(self, schema: FunctionSchema, text: str | None = None) -> None:
         self.schema = schema
-        self.text = text or str(schema).partition("::")[2]
+        self.text = text or str(schema)
         self.full_base = schema.name.name.partition("::")[2]
         self.overload = schema.name.overload
         self.name = NativeName.parse(self.full_base)
@@ -165,7 +165,8 @@ def read_schema(namespace: str, text: str) -> NativeSchema:
     Errors: ValueError.
     """
     head, parenthesis, rest = text.partition("(")
-    schema = NativeSchema(parse_schema(f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"), text)
+    text = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
+    schema = NativeSchema(parse_schema(text), text)
     if schema.name.inplace and (schema.self_index < 0 or not writes(schema.positional[schema.self_index])):
         raise ValueError("an in-place function needs an argument self that it writes, such as Tensor(a!) self")
     return schema
