@@ -34,10 +34,6 @@ _BINDINGS = re.compile(
 _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')
 """The argument of a ``def`` of the dispatcher's: a schema."""
 _WITH_NAME = re.compile(r'\s*\(\s*R?"')
-_PLAIN_NAME = re.compile(r'\s*\((?:"[^"(\n]*"|#[ \t]*\w+|\s|\\\n)+,')
-"""The argument of a ``def`` that has no schema, as in other registries."""
-_WITH_DOC = re.compile(r'\s*\(\s*"[^"(\n]*",\s*&?[\w:<>]+,\s*"')
-"""The arguments of a ``def`` of pybind11's: a name, a function and a text about it."""
 _OF_PYTORCH = re.compile(r"torch|TORCH|c10|Library")
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
 
@@ -114,10 +110,7 @@ class _Registry:
             return self._names_pytorch or in_macro or _WITH_NAME.match(self._text, call.end()) is not None
         if name != "def":
             return "EXECUTORCH" not in name
-        if _WITH_SCHEMA.match(self._text, call.end()):
-            return True
-        others = _PLAIN_NAME if in_macro else _WITH_DOC
-        return not self._has_bindings and others.match(self._text, call.end()) is None
+        return not self._has_bindings or _WITH_SCHEMA.match(self._text, call.end()) is not None
 
 
 def without_literals(text: str) -> str:
