@@ -18,8 +18,6 @@ from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
-MAX_RESULT = 30
-"""Tokens between the parameters of a function and its body."""
 MAX_BEFORE = 10_000
 """Characters before a registration in which the function that it is in begins."""
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
@@ -39,7 +37,6 @@ class UnitReader:
         self.findings = Findings()
         self._build: When = unit.project.sources.settings(unit.main).when
         self._signatures = Signatures(unit)
-        self._has_in_function = False
 
     def read(self) -> Findings:
         """Read it. Errors: OverWork, with the place of the construct where that is known."""
@@ -126,9 +123,7 @@ class UnitReader:
         if arguments and arguments[0] and arguments[0][0].kind not in ("string", "raw"):  # JIT operators
             return self.findings.account([token, *first, *rest])
         if _is_in_function(token):
-            if not self._has_in_function:
-                self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
-            self._has_in_function = True
+            self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
             return self.findings.account([token, *first, *rest])
         self.findings.account([token])
         if arguments:
@@ -159,13 +154,9 @@ class UnitReader:
         """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on, if it is one."""
         taken = self._bracketed(start) if start else None
         following = self._unit.next() if taken is not None else None
-        for _ in range(MAX_RESULT):
-            if following is None or following.text in ("{", ";", "(", ")", ","):
-                break
-            following = self._unit.next()
         body = self._bracketed([following]) if following is not None and following.text == "{" else None
         if taken is not None and body is not None:
-            parameters = tuple(map(_parameter, split(taken[1:-1])))
+            parameters = tuple(part[-1].text for part in split(taken[1:-1]) if part)
             self._functions[name] = LibraryFunction(parameters, tuple(body[1:-1]))
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
@@ -217,11 +208,3 @@ def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:
     if token.use is not None or name is None or any(mark in before[opening + 1 :] for mark in ");{}"):
         return "", []
     return name[1], [*lex(token.source, token.offset - len(before) + opening, token.offset, token.when), token]
-
-
-def _parameter(tokens: Sequence[CppToken]) -> str:
-    """The name of a parameter."""
-    names = [token.text for token in tokens]
-    if "=" in names:
-        names = names[: names.index("=")]
-    return names[-1] if names else ""

@@ -130,11 +130,6 @@ def initialised(tokens: Sequence[CppToken]) -> tuple[str, list[CppToken]]:
     return "", []
 
 
-def _is_cast_to_void(tokens: Sequence[CppToken], name: str) -> bool:
-    """True for ``(void)m`` and ``static_cast<void>(m)``, which use the library for nothing."""
-    return "".join(token.text for token in tokens[:8]) in (f"(void){name}", f"static_cast<void>({name})")
-
-
 def _may_differ(body: Sequence[CppToken], variable: str) -> bool:
     """True if a loop may leave out elements, or change its variable."""
     pairs = pairwise(body)
@@ -253,7 +248,7 @@ class BodyReader:
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
-        elif any(token.text == "class_" for token in tokens) or _is_cast_to_void(tokens, self._name):  # no operator
+        elif any(token.text == "class_" for token in tokens):  # no operator
             self._findings.account(tokens)
         elif self._may_have_left:
             self._refuse(tokens, "a 'return' before it may leave the block", when)

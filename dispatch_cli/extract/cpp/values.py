@@ -70,16 +70,16 @@ def block_key(tokens: Sequence[CppToken]) -> str | Unknown | None:
     """The key of ``TORCH_LIBRARY_IMPL``: a member of ``c10::DispatchKey``."""
     text = "".join(token.text for token in tokens)
     if not text.isidentifier() or is_macro_like(text):
-        return key_of(tokens) or Unknown(spelled(tuple(tokens)))
+        return key_from(tokens)
     return None if text in CATCH_ALL else _SAME.get(text, text)
 
 
-def key_of(tokens: Sequence[CppToken]) -> str | Unknown | None:
-    """Key that an expression for a key or a device type names; ``CatchAll`` for the catch-all, None for others."""
+def key_from(tokens: Sequence[CppToken]) -> str | Unknown:
+    """The key that an expression for a key or a device type names; ``CatchAll`` for the catch-all."""
     text = "".join(token.text for token in tokens)
     match = _KEY.fullmatch(text)
     if match is None:
-        return None
+        return Unknown(spelled(tuple(tokens)))
     member, constant = match.groups()
     if member is None:
         return constant
@@ -185,8 +185,3 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
             return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
-
-
-def key_from(tokens: Sequence[CppToken]) -> str | Unknown:
-    """The key that an expression stands for."""
-    return key_of(tokens) or Unknown(spelled(tuple(tokens)))

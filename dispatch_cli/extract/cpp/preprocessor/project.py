@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Set
+from collections.abc import Container, Iterable, Iterator, Set
 from contextlib import suppress
+from itertools import chain
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.preprocessor.macros import RESERVED
@@ -105,10 +106,8 @@ class CppProject:
         """Find the files that can hold registrations, and the macros of the project that stand for one."""
         files = self.sources.files.get(SourceKind.CPP, ())
         texts = {name: self._text(name) for name in files}
-        definitions = self._definitions_in_headers(texts)
-        all_texts = {**definitions, **texts}
-        self.block_macros = _block_macros(all_texts.values())
-        chosen = {name for name, text in all_texts.items() if _may_begin(text) or _has_any(text, self.block_macros)}
+        self.block_macros = _block_macros(chain(texts.values(), self._texts_of_headers(texts)))
+        chosen = {name for name, text in texts.items() if _may_begin(text) or _has_any(text, self.block_macros)}
         if self.block_macros:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, sorted(self.block_macros)))})\b)")
         self._signs = (*_SIGNS, *self.block_macros)
@@ -117,19 +116,15 @@ class CppProject:
         named_headers = [name for name in mains if is_header(name)]
         self.mains = [name for name in mains if not is_header(name)] + named_headers
 
-    def _definitions_in_headers(self, files: Container[str]) -> dict[str, str]:
-        """The ``#define`` lines of the headers of the run that are not among *files*.
+    def _texts_of_headers(self, files: Container[str]) -> Iterator[str]:
+        """The texts of the headers of the run that are not among *files*.
 
         A header may define the only macro by which a file registers that has no other sign of a registration.
         """
-        definitions: dict[str, str] = {}
-        for name in sorted(self.sources.headers):
-            if name not in files and is_header(name):
+        for name in sorted(filter(is_header, self.sources.headers)):
+            if name not in files:
                 with suppress(SourceError):  # where the header is included, that is reported
-                    text = self.sources.read(name)
-                    if "define" in text:
-                        definitions[name] = "\n".join(line[0] for line in _DEFINE.finditer(normal(text)))
-        return definitions
+                    yield normal(self.sources.read(name))
 
 
 def _block_macros(texts: Iterable[str]) -> set[str]:
