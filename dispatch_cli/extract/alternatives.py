@@ -8,13 +8,13 @@ each choice of files is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from dispatch_cli.extract.readable import is_decided, is_readable
+from dispatch_cli.extract.readable import is_decided, is_readable, not_all, operator_of
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.conditions.condition import And, Condition, Or, negated
+from dispatch_cli.model.conditions.condition import And, Condition, Or
 from dispatch_cli.model.conditions.simplify import simplified
 from dispatch_cli.model.conditions.worlds import exclude_each_other
 from dispatch_cli.model.declarations import LibraryKind, NotUnderstood
@@ -37,6 +37,8 @@ MOST_WHENS = 3
 MOST_COMPARED = 16
 """Conditions of a claim in one file that are compared with those in another."""
 When = tuple[Condition, ...]
+Definitions = dict[str, tuple[frozenset[str], Condition]]
+"""The files that define an operator, and the condition that it is defined."""
 
 
 class _Claim(NamedTuple):
@@ -54,10 +56,10 @@ def with_alternatives(extractions: Sequence[Extraction], sources: Sources) -> li
             for claim in _claims(item):
                 claims.setdefault(claim, {}).setdefault(item.at.file, []).append(item.when)
     shared = {claim: by_file for claim, by_file in claims.items() if len(by_file) > 1}
-    rivalry = _Rivalry(sources, shared)
-    if not (rivalry.rivals or rivalry.dropped):
+    alternatives = _Alternatives(sources, shared)
+    if not (alternatives.rivals or alternatives.dropped):
         return list(extractions)
-    return _FileConditions(extractions, rivalry).extractions()
+    return alternatives.conditional(extractions)
 
 
 def _claims(item: Extracted) -> Iterator[_Claim]:
@@ -79,19 +81,8 @@ def _claims(item: Extracted) -> Iterator[_Claim]:
             yield from (_Claim(f"py_impl {key}", str(item.operator)) for key in item.devices)
 
 
-def _operator(item: Extracted) -> str:
-    """The operator that a registration is of; empty for blocks and fallbacks."""
-    match item:
-        case ExtractedDefinition() | CustomOperator():
-            return str(item.name)
-        case ExtractedKernel() | OperatorFunction():
-            return str(item.operator)
-        case _:
-            return ""
-
-
-class _Rivalry:
-    """The files that are alternatives of each other.
+class _Alternatives:
+    """The files that are alternatives of each other, and the conditions of their registrations.
 
     claims: with the conditions of each file. rivals: of a file at a claim. dropped: files whose registrations at a
     claim are left out, since too many files have it.
@@ -101,7 +92,8 @@ class _Rivalry:
         self._named = sources.named
         self._code = sources.headers.union(sources.files.get(SourceKind.PYTHON, ()))
         self._parts: dict[str, set[str]] = {}
-        self.claims = claims
+        self._claims = claims
+        self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
         self.rivals: dict[str, dict[_Claim, set[str]]] = {}
         self.dropped: dict[tuple[str, _Claim], str] = {}
         for claim, by_file in claims.items():
@@ -112,8 +104,11 @@ class _Rivalry:
             for file in files[MOST_RIVALS:]:
                 if self._are_rivals(files[0], file, claim):
                     self.dropped[file, claim] = files[0]
+        choices = (FileChoice(file, tuple(sorted(self._rivals_of(file)))) for file in self.rivals)
+        atoms = {choice.file: is_in_build(choice) for choice in choices}
+        self._in_build = {file: atom for file, atom in atoms.items() if atom is not None and is_readable(atom)}
 
-    def of(self, file: str) -> set[str]:
+    def _rivals_of(self, file: str) -> set[str]:
         """The rivals of a file."""
         return set().union(*self.rivals.get(file, {}).values())
 
@@ -121,7 +116,7 @@ class _Rivalry:
         files = {first, other}
         if files <= self._named or not files <= self._code:  # what torchgen makes of its YAML is part of the build
             return False
-        several = [[*dict.fromkeys(self.claims[claim][file])][:MOST_COMPARED] for file in (first, other)]
+        several = [[*dict.fromkeys(self._claims[claim][file])][:MOST_COMPARED] for file in (first, other)]
         return any(not exclude_each_other(left, right) for left, right in product(*several))
 
     def _note(self, first: str, other: str, claim: _Claim) -> None:
@@ -134,52 +129,35 @@ class _Rivalry:
         for file, rival in ((first, other), (other, first)):
             self.rivals.setdefault(file, {}).setdefault(claim, set()).add(rival)
 
-
-class _FileConditions:
-    """The conditions of registrations of files that are alternatives."""
-
-    def __init__(self, extractions: Sequence[Extraction], rivalry: _Rivalry) -> None:
-        self._extractions = extractions
-        self._rivalry = rivalry
-        self._in_build = {
-            file: atom
-            for file in rivalry.rivals
-            if (atom := is_in_build(FileChoice(file, tuple(sorted(rivalry.of(file)))))) is not None
-            and is_readable(atom)
-        }
-        self._blocks: dict[ExtractedBlock, ExtractedBlock] = {}
-        self._defined = self._conditions_of_definitions()
-
-    def extractions(self) -> list[Extraction]:
+    def conditional(self, extractions: Sequence[Extraction]) -> list[Extraction]:
         """The extractions with these conditions."""
-        return [self._extraction(extraction) for extraction in self._extractions]
+        defined = self._conditions_of_definitions(extractions)
+        return [self._extraction(extraction, defined) for extraction in extractions]
 
-    def _extraction(self, extraction: Extraction) -> Extraction:
+    def _extraction(self, extraction: Extraction, defined: Definitions) -> Extraction:
         kept, missed = [], list(extraction.not_understood)
         for item in extraction.items:
             first = self._dropped(item) or self._dropped(getattr(item, "block", None))
             if first is None:
-                kept.append(self._item(item))
+                kept.append(self._item(item, defined))
             elif not isinstance(item, ExtractedBlock):
                 why = f"more than {MOST_RIVALS} files register the same, {first} among them"
-                missed.append(NotUnderstood(item.at, _operator(item), why, item.when))
+                missed.append(NotUnderstood(item.at, str(operator_of(item) or ""), why, item.when))
         return extraction._replace(items=tuple(kept), not_understood=tuple(missed))
 
     def _dropped(self, item: Extracted | None) -> str | None:
         """A file that registers the same as one that is left out."""
-        if item is None or not self._rivalry.dropped:
+        if item is None or not self.dropped:
             return None
-        return next(filter(None, (self._rivalry.dropped.get((item.at.file, claim)) for claim in _claims(item))), None)
+        return next(filter(None, (self.dropped.get((item.at.file, claim)) for claim in _claims(item))), None)
 
-    def _item(self, item: Extracted) -> Extracted:
+    def _item(self, item: Extracted, defined: Definitions) -> Extracted:
         if isinstance(item, ExtractedBlock):
             return self._block(item)
-        added = self._added(item) or self._of_definition(item)
+        added = self._added(item) or self._of_definition(item, defined)
         if isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
             block = self._block(item.block)
-            around = () if block.when == item.block.when else block.when[len(item.block.when) :]
-            when = tuple(dict.fromkeys((*item.block.when, *around, *item.when, *added)))
-            return item._replace(block=block, when=when)
+            return item._replace(block=block, when=tuple(dict.fromkeys((*block.when, *item.when, *added))))
         return item._replace(when=(*item.when, *added)) if added else item
 
     def _block(self, block: ExtractedBlock) -> ExtractedBlock:
@@ -191,7 +169,7 @@ class _FileConditions:
     def _added(self, item: Extracted) -> When:
         """The condition that the file of a registration is in the build, where that decides about it."""
         file = item.at.file
-        in_build, claims = self._in_build.get(file), self._rivalry.rivals.get(file)
+        in_build, claims = self._in_build.get(file), self.rivals.get(file)
         if in_build is None or claims is None:
             return ()
         concerned = [claim for claim in self._concerned(item) if claim in claims]
@@ -201,30 +179,30 @@ class _FileConditions:
             tuple(condition for condition in when if condition not in item.when)
             for claim in concerned
             for rival in claims[claim]
-            for when in self._rivalry.claims[claim][rival]
+            for when in self._claims[claim][rival]
         ]
         conditional = list(dict.fromkeys(others))
         if () in conditional or len(conditional) > MOST_WHENS:
             return (in_build,)
-        unless = [negated(when[0] if len(when) == 1 else And(when)) for when in conditional]
+        unless = [not_all(when) for when in conditional]
         whole = Or((in_build, unless[0] if len(unless) == 1 else And(tuple(unless))))
         return (whole if is_readable(whole) else in_build,)
 
     def _concerned(self, item: Extracted) -> Iterator[_Claim]:
         """The claims that decide about a registration: its own, its operator's definition, its namespace's block."""
         yield from _claims(item)
-        if operator := _operator(item):
+        if isinstance(operator := operator_of(item), str):
             yield _Claim("definition", operator)
             yield _Claim("block", operator.partition("::")[0])
 
-    def _conditions_of_definitions(self) -> dict[str, tuple[frozenset[str], Condition]]:
+    def _conditions_of_definitions(self, extractions: Iterable[Extraction]) -> Definitions:
         """The operators that only some choices define: the files of their definitions, and when there is one."""
         definitions: dict[str, list[Extracted]] = {}
-        for extraction in self._extractions:
+        for extraction in extractions:
             for item in extraction.items:
                 if isinstance(item, ExtractedDefinition | CustomOperator) and is_decided(item):
                     definitions.setdefault(str(item.name), []).append(item)
-        conditions: dict[str, tuple[frozenset[str], Condition]] = {}
+        conditions: Definitions = {}
         for operator, items in definitions.items():
             whens = [self._added(item) for item in items]
             if () in whens:
@@ -235,9 +213,9 @@ class _FileConditions:
                 conditions[operator] = frozenset(item.at.file for item in items), whole
         return conditions
 
-    def _of_definition(self, item: Extracted) -> When:
+    def _of_definition(self, item: Extracted, defined: Definitions) -> When:
         """The condition that the operator is defined, for a registration in a file that goes with any choice."""
-        files, condition = self._defined.get(_operator(item), (frozenset(), None))
+        files, condition = defined.get(str(operator_of(item)), (frozenset(), None))
         if condition is None or item.at.file in files:
             return ()
-        return () if self._rivalry.of(item.at.file) & files else (condition,)
+        return () if self._rivals_of(item.at.file) & files else (condition,)

@@ -19,11 +19,12 @@ from dispatch_cli.extract.readable import (
     called_function_entry,
     is_decided,
     is_readable,
+    not_all,
     not_understood_entry,
     placed,
     undecided_entry,
 )
-from dispatch_cli.model.conditions.condition import And, Condition, negated
+from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.conditions.worlds import can_hold, exclude_each_other
 from dispatch_cli.model.declarations import WILDCARD, LibraryKind
 from dispatch_cli.model.sources.extracted import (
@@ -154,21 +155,19 @@ def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iter
     """The entries of the section ``operators``, in the order of the sources."""
     those = list(enumerate(items))
     customs: dict[str, list[tuple[int, CustomOperator]]] = {}
-    functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
+    functions: dict[str, list[OperatorFunction]] = {}
     for position, item in those:
         if isinstance(item, CustomOperator):
             customs.setdefault(str(item.name), []).append((position, item))
         else:
-            functions.setdefault(str(item.operator), []).append((position, item))
+            functions.setdefault(str(item.operator), []).append(item)
     for position, item in those:
         if isinstance(item, CustomOperator):
             several = [it for it in customs[str(item.name)] if not exclude_each_other(it[1].when, item.when)]
             when = _while_not_replaced(item, [later for at, later in several if at > position])
             if when is not None:
-                former = [(at, it.at.file) for at, it in several if at < position]
-                of_custom = [it for it in functions.get(str(item.name), ()) if it[1].role in _OF_CUSTOM]
-                present = [it for at, it in of_custom if at > position or not _is_behind(at, it, former)]
-                yield from _custom(item._replace(when=when), present)
+                of_custom = [it for it in functions.get(str(item.name), ()) if it.role in _OF_CUSTOM]
+                yield from _custom(item._replace(when=when), of_custom)
         elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
             yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], (), with_places=False)}
 
@@ -180,11 +179,6 @@ def _while_not_replaced(item: CustomOperator, later: Iterable[CustomOperator]) -
     """
     rests = dict.fromkeys(tuple(each for each in other.when if each not in item.when) for other in later)
     return None if () in rests else (*item.when, *(each for rest in rests for each in _all(rest, False)))
-
-
-def _is_behind(at: int, function: OperatorFunction, former: Iterable[tuple[int, str]]) -> bool:
-    """True if a function is registered for a former operator of the name, in its file, which is replaced then."""
-    return any(position < at and file == function.at.file for position, file in former)
 
 
 def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
@@ -208,9 +202,7 @@ def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iter
 
 
 def _all(when: tuple[Condition, ...], holds: bool) -> tuple[Condition, ...]:
-    if holds:
-        return when
-    return (negated(when[0] if len(when) == 1 else And(when)),)
+    return when if holds else (not_all(when),)
 
 
 def _operator_definition(item: CustomOperator) -> Data:

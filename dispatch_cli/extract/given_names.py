@@ -13,6 +13,7 @@ from typing import TypeVar
 from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
 from dispatch_cli.declarations.universe_file import is_free_backend_name
+from dispatch_cli.extract.readable import key_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.files import paths
 from dispatch_cli.model.declarations import LibraryKind
@@ -24,7 +25,6 @@ from dispatch_cli.model.sources.extracted import (
     ExtractedFallback,
     ExtractedKernel,
     Extraction,
-    OperatorFunction,
     SourceKind,
     Unknown,
 )
@@ -236,17 +236,8 @@ def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterato
 def _used_names(items: Iterable[Extracted]) -> Iterator[str]:
     """The names of backends in the keys of registrations, and the devices that these are for."""
     for item in items:
-        key: str | Unknown | None = None
-        devices: Iterable[str | Unknown] = ()
-        match item:
-            case ExtractedBlock():
-                key = item.dispatch_key
-            case ExtractedKernel() | ExtractedFallback():
-                key = item.key
-            case CustomOperator():
-                devices = item.device_types or ()
-            case OperatorFunction():
-                devices = item.devices
+        key = key_of(item)
         if isinstance(key, str) and (in_key := _NAME_IN_KEY.search(key)) is not None:
             yield in_key[1].lower()
+        devices = (*getattr(item, "devices", ()), *(getattr(item, "device_types", None) or ()))
         yield from (device for device in devices if isinstance(device, str))

@@ -252,9 +252,8 @@ class Walked(NamedTuple):
 class Exclusion(NamedTuple):
     """Globs of ``--exclude`` or of a project.
 
-    folder: where they are from, absolute; None for the working directory. of_named: also for named files.
+    folder: where they are from, absolute; None for the working directory.
     """
 
     folder: str | None
     rules: IgnoreList
-    of_named: bool

@@ -13,7 +13,7 @@ from typing import Any
 
 from dispatch_cli.declarations.fields import MAX_CONDITION, control_character
 from dispatch_cli.model.budget import MAX_TEXT
-from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, parse_condition
+from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, atoms, negated, parse_condition
 from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction
 from dispatch_cli.model.sources.extracted import (
     CustomOperator,
@@ -39,6 +39,12 @@ MOST_READ = 10_000
 """Characters, with blanks, of which these are taken."""
 NO_TEXT = "…"
 """Stands in an entry for a statement that has no text."""
+_REGISTERS = {
+    ExtractedBlock: "block",
+    ExtractedDefinition: "definition",
+    ExtractedKernel: "kernel",
+    ExtractedFallback: "fallback",
+}
 Data = dict[str, Any]
 """A mapping of the document."""
 
@@ -112,14 +118,8 @@ def _readable(extraction: Extraction) -> Extraction:
             items.append(item)
         else:
             missed.append(NotUnderstood(item.at, "", why, item.when, why == _TOO_LONG))
-    functions = tuple(
-        function._replace(at=_printable(function.at), places=tuple(map(_printable, function.places)))
-        for function in extraction.functions
-    )
-    statements = tuple(
-        part._replace(at=_printable(part.at), when=tuple(filter(is_readable, part.when))) for part in missed
-    )
-    return extraction._replace(items=tuple(items), not_understood=statements, functions=functions)
+    statements = tuple(part._replace(when=tuple(filter(is_readable, part.when))) for part in missed)
+    return extraction._replace(items=tuple(items), not_understood=statements)
 
 
 _LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
@@ -131,10 +131,6 @@ def _with_texts_on_a_line(item: Extracted) -> Extracted:
         schema = None if item.schema is None else _LINE_BREAK.sub(" ", item.schema).strip()
         return item._replace(schema=schema, why_unknown=one_line(item.why_unknown or "") or None)
     return item
-
-
-def _printable(at: Span) -> Span:
-    return at if at.file.isprintable() else at._replace(file=printable(at.file))
 
 
 _TOO_LONG = f"it has more than {MAX_TEXT} characters"
@@ -162,10 +158,15 @@ def _faults(value: object) -> Iterator[str]:
                 yield from _faults(part)
 
 
+def not_all(when: _When) -> Condition:
+    """The condition that not all of some hold."""
+    return negated(when[0] if len(when) == 1 else And(when))
+
+
 def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:
     """The fields ``at`` and ``when``; without the conditions of what is around it."""
     texts = [str(condition) for condition in when if condition not in around]
-    return {"at": str(at), **({"when": texts[0] if len(texts) == 1 else texts} if texts else {})}
+    return {"at": printable(str(at)), **({"when": texts[0] if len(texts) == 1 else texts} if texts else {})}
 
 
 def one_line(text: str) -> str:
@@ -185,7 +186,7 @@ def unknown_parts(item: Extracted) -> Iterator[tuple[str, Unknown]]:
     block, own_key = getattr(item, "block", item), getattr(item, "key", None)
     device = "dispatch_key" if getattr(item, "role", None) is FunctionRole.PY_IMPL else "device"
     fields = (
-        ("name", getattr(item, "name", getattr(item, "operator", None))),
+        ("name", operator_of(item)),
         ("namespace", getattr(block, "namespace", None)),
         ("dispatch_key", own_key if isinstance(own_key, Unknown) else getattr(block, "dispatch_key", None)),
         *((device, of_device) for of_device in getattr(item, "devices", ())),
@@ -193,30 +194,35 @@ def unknown_parts(item: Extracted) -> Iterator[tuple[str, Unknown]]:
     return ((field, value) for field, value in fields if isinstance(value, Unknown))
 
 
+def operator_of(item: Extracted) -> str | Unknown | None:
+    """The operator that a registration is of; None for blocks and fallbacks."""
+    name: str | Unknown | None = getattr(item, "name", getattr(item, "operator", None))
+    return name
+
+
+def key_of(item: Extracted) -> str | Unknown | None:
+    """The dispatch key of a registration: its own, or that of its block."""
+    own: str | Unknown | None = getattr(item, "key", None)
+    return getattr(getattr(item, "block", item), "dispatch_key", None) if own is None else own
+
+
 def undecided_entry(row: Extracted) -> Data:
     """The entry of a registration of which something is not known."""
-    fields: dict[str, object]
     match row:
-        case ExtractedBlock():
-            registers = "block"
-            fields = {"namespace": row.namespace, "dispatch_key": row.dispatch_key}
-        case ExtractedDefinition():
-            registers = "definition"
-            fields = {"namespace": row.block.namespace, "name": row.name, "schema": row.schema}
-        case ExtractedKernel():
-            registers = "kernel"
-            key = row.block.dispatch_key if row.key is None else row.key
-            fields = {"namespace": row.block.namespace, "name": row.operator, "dispatch_key": key, "kernel": row.kernel}
-        case ExtractedFallback():
-            registers = "fallback"
-            fields = {"dispatch_key": row.key, "kernel": row.kernel}
         case CustomOperator():
             registers = "triton_op" if row.triton else "custom_op"
-            fields = {"name": row.name, "schema": row.schema, "kernel": row.function}
         case OperatorFunction():
             registers = row.role.value
-            devices = ", ".join(device for device in row.devices if isinstance(device, str))
-            fields = {"name": row.operator, "dispatch_key": devices, "kernel": row.function}
+        case _:
+            registers = _REGISTERS[type(row)]
+    devices = ", ".join(device for device in getattr(row, "devices", ()) if isinstance(device, str))
+    fields = {
+        "namespace": getattr(getattr(row, "block", row), "namespace", None),
+        "name": operator_of(row),
+        "schema": getattr(row, "schema", None),
+        "dispatch_key": key_of(row) or devices,
+        "kernel": getattr(row, "kernel", getattr(row, "function", None)),
+    }
     known = {field: one_line(value) for field, value in fields.items() if isinstance(value, str) and value.strip()}
     entry = placed(row.at, row.when) | {
         "registers": registers,
@@ -236,4 +242,5 @@ def not_understood_entry(row: NotUnderstood) -> Data:
 
 def called_function_entry(function: RegisteringFunction) -> Data:
     """The entry of a function that registers something when it is called."""
-    return {"at": str(function.at), "name": function.name, "registers": [str(place) for place in function.places]}
+    places = [printable(str(place)) for place in function.places]
+    return {"at": printable(str(function.at)), "name": function.name, "registers": places}

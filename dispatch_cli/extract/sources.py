@@ -69,7 +69,7 @@ def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:
 
 def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
     """Rules for files that are left out; a project's globs are not about files that are named."""
-    return [Exclusion(item.folder, IgnoreList(item.exclude), item.folder is None) for item in places if item.exclude]
+    return [Exclusion(item.folder, IgnoreList(item.exclude)) for item in places if item.exclude]
 
 
 class ReadSettings(NamedTuple):

@@ -270,7 +270,9 @@ class _Walker:
 
     def _excluded(self, path: str, is_folder: bool, named: bool = False) -> bool:
         return any(
-            rule.rules.covers(path, rule.folder, is_folder) for rule in self._exclude if rule.of_named or not named
+            rule.rules.covers(path, rule.folder, is_folder)
+            for rule in self._exclude
+            if rule.folder is None or not named
         )
 
     def _leave_out(self, path: str, reason: WhyLeftOut, is_folder: bool = False, detail: str = "") -> None:

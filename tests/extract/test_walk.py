@@ -39,11 +39,11 @@ def left_out(walked: Walked) -> dict[str, WhyLeftOut]:
 
 def test_excluded(tree: Make) -> None:
     root = tree({"a.cpp": CPP, "sub/b.cpp": CPP, "sub/c.cu": CPP, "d_test.cpp": CPP})
-    own = Exclusion(str(root), IgnoreList(["sub/*.cu", "*_test.cpp"]), True)
+    own = Exclusion(None, IgnoreList(["sub/*.cu", "*_test.cpp"]))
     walked = walk([".", "d_test.cpp"], [own])
     assert walked.files == {SourceKind.CPP: ["a.cpp", "sub/b.cpp"]}
     assert left_out(walked) == {"d_test.cpp": WhyLeftOut.EXCLUDED, "sub/c.cu": WhyLeftOut.EXCLUDED}
-    project = own._replace(of_named=False)
+    project = own._replace(folder=str(root))
     assert walk(["d_test.cpp"], [project]).files == {SourceKind.CPP: ["d_test.cpp"]}
 
 
