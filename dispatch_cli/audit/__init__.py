@@ -23,18 +23,15 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
         read: gives the text of one. A file that it refuses with SourceError is left out.
         accounted: file and line of what is known.
     """
-    missed: list[Unaccounted] = []
-    in_macros: list[tuple[str, Unaccounted]] = []
+    places: list[tuple[str, Unaccounted]] = []
     for file in files:
         text = _text(file, read)
         if _is_python(file):
-            missed += python_text.places(file, text, accounted)
+            places += (("", place) for place in python_text.places(file, text, accounted))
         elif cpp_text.may_register(text):
-            here = cpp_text.places(file, text, accounted)
-            missed += here.direct
-            in_macros += here.in_macros
-    used = _used({macro for macro, _ in in_macros}, files, read)
-    missed += [place for macro, place in in_macros if macro in used]
+            places += cpp_text.places(file, text, accounted)
+    used = {"", *_used({macro for macro, _ in places if macro}, files, read)}
+    missed = [place for macro, place in places if macro in used]
     order = {file: number for number, file in enumerate(files)}
     return sorted(missed, key=lambda place: (order[place.at.file], place.at.line))
 

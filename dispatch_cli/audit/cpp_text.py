@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from dispatch_cli.audit.python_text import Unaccounted, unaccounted
 
@@ -38,13 +38,6 @@ _OF_PYTORCH = re.compile(r"torch|TORCH|c10|Library")
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
 
 
-class CppPlaces(NamedTuple):
-    """direct: those outside macros. in_macros: those in a ``#define``, with the macro's name."""
-
-    direct: list[Unaccounted]
-    in_macros: list[tuple[str, Unaccounted]]
-
-
 def may_register(text: str) -> bool:
     """True if the text has any of the words, be it in comments."""
     return _HINT.search(text) is not None
@@ -65,9 +58,11 @@ def used_macros(text: str, macros: set[str]) -> set[str]:
     return set(macros.intersection(_WORD.findall(code)))
 
 
-def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:
-    """The statements that look like registrations, except those on *accounted* lines."""
-    result = CppPlaces([], [])
+def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> Iterator[tuple[str, Unaccounted]]:
+    """The statements that look like registrations, except those on *accounted* lines.
+
+    Each with the macro in whose ``#define`` it is; with an empty text outside of them.
+    """
     code = without_literals(text)
     lines = text.split("\n")
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
@@ -85,12 +80,7 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPl
         line = bisect_right(starts, at)
         if (file, line) in accounted or not registry.may_have(token, name, in_macro):
             continue
-        place = unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
-        if in_macro:
-            result.in_macros.append((macro, place))
-        else:
-            result.direct.append(place)
-    return result
+        yield macro if in_macro else "", unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
 
 
 class _Registry:

@@ -90,7 +90,7 @@ def _libraries(items: Iterable[Extracted]) -> Iterator[Data]:
                     library = {**_head(item.block), "namespace": WILDCARD}
                     further.append(library)
                 library["dispatch_key"] = item.key
-                library["fallback"] = _fallback(item)
+                library["fallback"] = _function(item)
     yield from blocks.values()
     yield from further
 
@@ -129,26 +129,22 @@ def _definition(item: ExtractedDefinition) -> Data:
     return entry
 
 
+def _function(item: ExtractedKernel | ExtractedFallback) -> Data:
+    entry = placed(item.at, item.when, item.block.when)
+    if item.fallthrough:
+        return entry | {"fallthrough": True}
+    return entry | {"kernel": item.kernel} | ({"python": True} if item.python else {})
+
+
 def _kernel(kernel: ExtractedKernel) -> Data:
-    entry = placed(kernel.at, kernel.when, kernel.block.when)
-    entry |= {"fallthrough": True} if kernel.fallthrough else {"kernel": kernel.kernel}
+    entry = _function(kernel)
     if kernel.key != kernel.block.dispatch_key and not (kernel.key is None and kernel.block.kind is LibraryKind.IMPL):
         entry["dispatch_key"] = CATCH_ALL if kernel.key is None else str(kernel.key)
     if kernel.signature is not None:
         entry["signature"] = kernel.signature
     if kernel.boxed_only:
         entry["unboxed"] = False
-    if kernel.python and not kernel.fallthrough:
-        entry["python"] = True
     return entry | body_entry(kernel.body)
-
-
-def _fallback(fallback: ExtractedFallback) -> Data:
-    entry = placed(fallback.at, fallback.when, fallback.block.when)
-    entry |= {"fallthrough": True} if fallback.fallthrough else {"kernel": fallback.kernel}
-    if fallback.python and not fallback.fallthrough:
-        entry["python"] = True
-    return entry
 
 
 def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:

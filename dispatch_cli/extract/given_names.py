@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
@@ -22,7 +22,6 @@ from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
-    ExtractedFallback,
     ExtractedKernel,
     Extraction,
     SourceKind,
@@ -164,29 +163,23 @@ def _identifier(name: str) -> str:
     return identifier if identifier[:1].isalpha() or identifier.startswith("_") else f"_{identifier}"
 
 
-def backend_names(files: Iterable[str], read: Callable[[str], str]) -> list[tuple[str, Span]]:
+def backend_names(
+    files: Iterable[str], read: Callable[[str], str], pattern: re.Pattern[str] = _CALL
+) -> list[tuple[str, Span]]:
     """The names in calls that name the backend, each with the place of its first call.
 
     Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``.
     """
     names: dict[str, Span] = {}
-    for file, text in _texts(files, read):
-        for match in _CALL.finditer(text):
-            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            if not before.lstrip().startswith(_COMMENTS):
-                names.setdefault(match[1], _place(file, text, match.start(), len(before)))
-    return list(names.items())
-
-
-def _texts(files: Iterable[str], read: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Files with their texts; one that cannot be read is reported elsewhere."""
     for file in files:
-        with suppress(SourceError):
-            yield file, read(file)
-
-
-def _place(file: str, text: str, start: int, before: int) -> Span:
-    return Span(file, text.count("\n", 0, start) + 1, before + 1)
+        with suppress(SourceError):  # a file that cannot be read is reported elsewhere
+            text = read(file)
+            for match in pattern.finditer(text):
+                before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+                if not before.lstrip().startswith(_COMMENTS):
+                    line = text.count("\n", 0, match.start()) + 1
+                    names.setdefault(match[1], Span(file, line, len(before) + 1))
+    return list(names.items())
 
 
 def imported_names(
@@ -198,12 +191,7 @@ def imported_names(
     Such a package gives the backend its name. Each with the place of the first import.
     """
     names = set(filter(is_free_backend_name, _used_names(items)))
-    places: dict[str, Span] = {}
-    for file, text in _texts(files if names else (), read):
-        for match in _IMPORT.finditer(text):
-            if match[1] in names:
-                places.setdefault(match[1], _place(file, text, match.start(), 0))
-    return list(places.items())
+    return [(name, at) for name, at in backend_names(files if names else (), read, _IMPORT) if name in names]
 
 
 def of_package(name: str, at: Span) -> Iterator[Extracted]:
@@ -222,15 +210,12 @@ def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterato
         return key if match is None or match[1].lower() not in names else match.string[: match.start(1)] + PRIVATE_USE1
 
     for item in items:
-        if isinstance(item, ExtractedBlock):
-            item = item._replace(dispatch_key=shared(item.dispatch_key))
-        elif isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
-            item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
-        if isinstance(item, ExtractedKernel):
-            item = item._replace(key=shared(item.key))
-        if isinstance(item, ExtractedFallback):
-            item = item._replace(key=shared(item.key))
-        yield item
+        changes: dict[str, Any] = {
+            name: shared(getattr(item, name)) for name in ("dispatch_key", "key") if hasattr(item, name)
+        }
+        if (block := getattr(item, "block", None)) is not None:
+            changes["block"] = block._replace(dispatch_key=shared(block.dispatch_key))
+        yield item._replace(**changes)
 
 
 def _used_names(items: Iterable[Extracted]) -> Iterator[str]:

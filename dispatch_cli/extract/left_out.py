@@ -144,7 +144,6 @@ class WhyLeftOut(Enum):
     VENV = "a Python environment"
     REPOSITORY = "a repository of its own"
     EXCLUDED = "excluded"
-    NOT_BUILT = "not in the build that -D and -U describe"
     LINK = "a link that leads out of the given path or nowhere, or is at a revision"
     NOT_A_FILE = "not a regular file"
     UNREADABLE = "cannot be read"

@@ -18,7 +18,7 @@ from dispatch_cli.extract.given_names import imported_names, of_package, without
 from dispatch_cli.extract.kinds import is_code
 from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import readable, with_answers
-from dispatch_cli.extract.sources import ReadSettings, Sources, exclusions, settings_of_files
+from dispatch_cli.extract.sources import Sources, exclusions, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
@@ -183,14 +183,13 @@ def run(
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
     backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
-    read_settings = settings_of_files(settings)
-    walked = _built(walk(named, exclusions(settings), allow_outside, with_tests), read_settings)
+    walked = walk(named, exclusions(settings), allow_outside, with_tests)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
         headers=walked.headers,
         include=include,
-        settings=read_settings,
+        settings=settings_of_files(settings),
         named=walked.named,
         progress=progress,
     )
@@ -198,16 +197,6 @@ def run(
     if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
         raise InputError(tuple(of_named))
     return result
-
-
-def _built(walked: Walked, read_settings: Callable[[str], ReadSettings]) -> Walked:
-    """The same without files that the build does not have, as macros say."""
-    absent = {name for names in walked.files.values() for name in names if not read_settings(name).is_built}
-    if not absent:
-        return walked
-    files = {kind: [name for name in names if name not in absent] for kind, names in walked.files.items()}
-    left_out = (*walked.left_out, *(LeftOut(name, WhyLeftOut.NOT_BUILT) for name in sorted(absent)))
-    return walked._replace(files=files, headers=walked.headers - absent, left_out=left_out)
 
 
 def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:

@@ -13,7 +13,7 @@ from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.left_out import Exclusion, IgnoreList
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
-from dispatch_cli.model.conditions.condition import Condition, value
+from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.sources.source_settings import FileSettings, SourceSettings
 
@@ -23,7 +23,6 @@ MAX_ALIKE = 100
 
 def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
     """Make the function from a file's name to its settings. places: the weaker settings first."""
-    known = _known(place.every for place in places)
     steps = [
         (None if step is place.every else IgnoreList(step.globs), place.folder, step)
         for place in places
@@ -33,12 +32,12 @@ def settings_of_files(places: Sequence[SourceSettings]) -> Callable[[str], ReadS
     @cache  # it is asked for at each registration
     def read_settings(name: str) -> ReadSettings:
         chosen = [step for rules, folder, step in steps if rules is None or rules.covers(name, folder)]
-        return _combined(chosen, known)
+        return _combined(chosen)
 
     return read_settings
 
 
-def _combined(steps: Sequence[FileSettings], known: Mapping[str, bool]) -> ReadSettings:
+def _combined(steps: Sequence[FileSettings]) -> ReadSettings:
     defines: dict[str, tuple[str, str]] = {}
     undefines: dict[str, None] = {}
     values: dict[str, str] = {}
@@ -51,20 +50,8 @@ def _combined(steps: Sequence[FileSettings], known: Mapping[str, bool]) -> ReadS
             undefines.pop(name, None)
             defines[name] = macro, text
         values.update(step.values)
-    holds = {condition: value(condition, known) for step in steps for condition in step.when}
-    when = tuple(condition for condition, decided in holds.items() if decided is None)
-    return ReadSettings(
-        tuple(defines.values()), frozenset(undefines), tuple(values.items()), when, False not in holds.values()
-    )
-
-
-def _known(steps: Iterable[FileSettings]) -> dict[str, bool]:
-    """Conditions on macros that the settings of all files decide."""
-    known: dict[str, bool] = {}
-    for step in steps:
-        known.update({f"defined({name})": False for name in step.undefines})
-        known.update({f"defined({macro.partition('(')[0]})": True for macro, _ in step.defines})
-    return known
+    when = dict.fromkeys(condition for step in steps for condition in step.when)
+    return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), tuple(when))
 
 
 def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
@@ -79,14 +66,12 @@ class ReadSettings(NamedTuple):
     undefines: macros that are not defined (``-U``).
     values: what names of Python stand for (``--set``), such as ``current_platform.dispatch_key``.
     when: what holds where the file is in the build.
-    is_built: False where macros decide that the file is not in the build.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
     undefines: frozenset[str] = frozenset()
     values: tuple[tuple[str, str], ...] = ()
     when: tuple[Condition, ...] = ()
-    is_built: bool = True
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from dispatch_cli.extract.left_out import (
 from dispatch_cli.files import Entry, RevisionError, paths
 from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_files
-from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import SourceKind
 
@@ -34,6 +33,8 @@ MAX_FOLDERS = 200
 """Maximum depth of nested folders."""
 MAX_ENTRIES = 1_000_000
 """Files and folders of a run."""
+_REASONS = {"too-large": WhyLeftOut.TOO_LARGE, "binary-file": WhyLeftOut.BINARY}
+"""Reasons to leave out a file that cannot be read, by the codes of errors."""
 
 
 def walk(
@@ -66,6 +67,16 @@ def _check_inside(path: str, allow_outside: bool) -> None:
     else:
         folder = within(path, allow_outside)
     source.check_inside(path, folder)
+
+
+def _content(path: str) -> bytes:
+    """All of a file of code, or the beginning of another one. Errors: SourceError."""
+    is_code = kinds.is_code(path)
+    most = source.MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
+    data = (source.read_plain if is_code else source.read_start)(path, most)
+    if b"\0" in data:
+        raise source.SourceError("binary-file", f"{path} is a binary file", source.BINARY_HINT)
+    return data
 
 
 class _Folder(NamedTuple):
@@ -119,10 +130,7 @@ class _Walker:
         if self._excluded(name, False, named=True):
             self._leave_out(name, WhyLeftOut.EXCLUDED)
             return
-        is_data = kinds.is_data(name)
-        data = source.read_plain(path, MAX_BYTES if is_data else source.MAX_SOURCE_BYTES)
-        if b"\0" in data:
-            raise source.SourceError("binary-file", f"{path} is a binary file", source.BINARY_HINT)
+        data = _content(path)
         text = data.decode("utf-8", "replace")
         kind = kinds.kind_of_named(name, text)
         if kind is None:
@@ -226,34 +234,21 @@ class _Walker:
             self._leave_out(path, WhyLeftOut.LINK, is_folder)
 
     def _read(self, path: str, with_tests: bool) -> None:
-        is_code = kinds.is_code(path)
         try:
-            most = source.MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
-            data = (source.read_plain if is_code else source.read_start)(path, most)
-            if b"\0" in data:
-                if is_code:
-                    self._leave_out(path, WhyLeftOut.BINARY)
-                return
-            text = data.decode("utf-8", "replace")
-            kind = kinds.kind_in_directory(path, text)
-            if kind is None:
-                return
-            if kind is SourceKind.CPP and not with_tests and kinds.GTEST in text:
-                self._leave_out(path, WhyLeftOut.TESTS)
-                return
-            if kind is SourceKind.DECLARATIONS and kinds.is_extracted(text):
-                self._leave_out(path, WhyLeftOut.EXTRACTED)
-                read_files.forget(path)
-                return
-            if not is_code:
-                data = source.read_plain(
-                    path, MAX_BYTES if kind is SourceKind.DECLARATIONS else source.MAX_SOURCE_BYTES
-                )
+            data = _content(path)
         except source.SourceError as error:
-            reason = WhyLeftOut.TOO_LARGE if error.code == "too-large" else WhyLeftOut.UNREADABLE
+            reason = _REASONS.get(error.code, WhyLeftOut.UNREADABLE)
             self._leave_out(path, reason, detail=error.message.rpartition(": ")[2])
             return
-        self._take(path, kind, data, text)
+        text = data.decode("utf-8", "replace")
+        kind = kinds.kind_in_directory(path, text)
+        if kind is SourceKind.CPP and not with_tests and kinds.GTEST in text:
+            self._leave_out(path, WhyLeftOut.TESTS)
+        elif kind is SourceKind.DECLARATIONS and kinds.is_extracted(text):
+            self._leave_out(path, WhyLeftOut.EXTRACTED)
+            read_files.forget(path)
+        elif kind is not None:
+            self._take(path, kind, data, text)
 
     def _take(self, path: str, kind: SourceKind, data: bytes, text: str) -> None:
         if not path.isprintable():  # no declaration could name it

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import run
 from dispatch_cli.extract.sources import ReadSettings, settings_of_files
-from dispatch_cli.model.conditions.condition import Atom, Not
+from dispatch_cli.model.conditions.condition import Atom
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.sources.source_settings import FileSettings, SourceSettings
@@ -70,18 +69,6 @@ def test_settings_of_some_files() -> None:
         (("key", "CUDA"),),
         (Atom("defined(MOE)"), Atom("cuda")),
     )
-
-
-def test_macros_decide_which_files_the_build_has() -> None:
-    own = FileSettings(("src/f.cpp",), (("MINE", "1"),), when=(Atom("defined(X)"), Not(Atom("defined(MINE)"))))
-    project = SourceSettings(FileSettings(()), (own,))
-    with_x = SourceSettings(FileSettings((), (("X", "1"),)))
-    without = SourceSettings(FileSettings((), undefines=("X",)))
-    assert settings_of_files((project, with_x))("src/f.cpp").when == (Not(Atom("defined(MINE)")),)
-    whole, part = run(["src"], (project, with_x)), run(["src"], (project, without))
-    assert (dict(whole.files)[SourceKind.CPP], dict(part.files)[SourceKind.CPP]) == (1, 0)
-    assert not part.not_understood
-    assert [(item.path, item.reason) for item in part.left_out] == [("src/f.cpp", WhyLeftOut.NOT_BUILT)]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ def test_what_cannot_be_read_is_named(tree: Make) -> None:
     assert left_out(walked) == {
         "binary.cpp": WhyLeftOut.BINARY,
         "utf16.py": WhyLeftOut.BINARY,
+        "data.json": WhyLeftOut.BINARY,
         "pipe.cpp": WhyLeftOut.NOT_A_FILE,
         "large.cu": WhyLeftOut.TOO_LARGE,
     }

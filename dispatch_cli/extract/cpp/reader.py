@@ -18,10 +18,7 @@ from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
-MAX_BEFORE = 10_000
-"""Characters before a registration in which the function that it is in begins."""
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
-_BRACE = re.compile(r"[{}]")
 _Name = TypeVar("_Name", bound="str | Unknown | None")
 _KINDS = {None: LibraryKind.DEF, "_FRAGMENT": LibraryKind.FRAGMENT, "_IMPL": LibraryKind.IMPL}
 _BLOCK = re.compile(r"_?(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?")
@@ -75,7 +72,6 @@ class UnitReader:
         if taken is None:
             return self.findings.refuse([token], "the brackets of this block do not match", self._build)
         self.findings.account([token])
-        self._unit.used.add(token.text)
         arguments = split(taken[2:-1])
         if kind is not LibraryKind.IMPL:
             arguments.insert(1, [])  # the key
@@ -122,9 +118,9 @@ class UnitReader:
         arguments = split(first[1:-1])
         if arguments and arguments[0] and arguments[0][0].kind not in ("string", "raw"):  # JIT operators
             return self.findings.account([token, *first, *rest])
-        if _is_in_function(token):
-            self.findings.refuse([token], "registrations in functions, such as tests, are left out", self._build)
-            return self.findings.account([token, *first, *rest])
+        if not _is_static(token):
+            self.findings.refuse([token], "without 'static', this may be in a function, such as a test", self._build)
+            return self.findings.account([*first, *rest])
         self.findings.account([token])
         if arguments:
             self._operator("op", arguments, [token, *first])
@@ -182,19 +178,11 @@ class UnitReader:
         return None
 
 
-def _is_in_function(token: CppToken) -> bool:
-    """True if braces behind a list of parameters are open around a token, among the characters before it."""
+def _is_static(token: CppToken) -> bool:
+    """True if the declaration that a token is in says ``static``."""
     source, offset = token.use or (token.source, token.offset)
-    text = source.blanked[max(0, offset - MAX_BEFORE) : offset]
-    closed = 0
-    for brace in reversed([*_BRACE.finditer(text)]):
-        closed += 1 if brace[0] == "}" else -1
-        if closed < 0:
-            closed = 0
-            head = text[max(text.rfind(mark, 0, brace.start()) for mark in ";{}#") + 1 : brace.start()]
-            if "(" in head and "namespace" not in head:
-                return True
-    return False
+    before = source.blanked[max(0, offset - 200) : offset]
+    return "static" in before[max(before.rfind(mark) for mark in ";{}") + 1 :]
 
 
 def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:

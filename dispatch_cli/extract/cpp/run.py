@@ -21,19 +21,16 @@ def extract_cpp(sources: Sources) -> Extraction:
 class _CppRun:
     def __init__(self, project: CppProject) -> None:
         self._project = project
-        self._functions = LibraryFunctions()
+        self._functions: LibraryFunctions = {}
         self._kept = Findings()
         self._included: set[str] = set()
-        self._used: set[str] = set()
         self._slots: set[tuple[object, ...]] = set()
 
     def extraction(self) -> Extraction:
         """Read all files."""
-        again = [main for main in self._project.mains if main not in self._included and not self._unit(main)]
-        self._functions.complete = True
-        for main in again:
-            self._unit(main)
-        self._project.account_macros(self._used)
+        for main in self._project.mains:
+            if main not in self._included:
+                self._unit(main)
         kept = self._kept
         kept.not_understood.update(dict.fromkeys(self._project.not_understood))
         order = {name: index for index, name in enumerate(self._project.was_read)}
@@ -45,9 +42,8 @@ class _CppRun:
             frozenset(kept.accounted | self._project.accounted),
         )
 
-    def _unit(self, main: str) -> bool:
-        """Read one file. Returns False, and keeps nothing, where it calls a function that may be in a later file."""
-        self._functions.asked = False
+    def _unit(self, main: str) -> None:
+        """Read one file."""
         with self._project.sources.work.file(main):
             unit = TranslationUnit(self._project, main)
             reader = UnitReader(unit, self._functions)
@@ -58,11 +54,7 @@ class _CppRun:
                 entry = NotUnderstood(at, "", error.why, bound=error.bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included
-        self._used |= unit.used
-        if self._functions.asked and not self._functions.complete:
-            return False
         self._keep(reader.findings)
-        return True
 
     def _keep(self, findings: Findings) -> None:
         """Keep what a unit registers; of a header that several include, what the first one of them makes of it."""

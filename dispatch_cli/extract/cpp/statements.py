@@ -55,15 +55,8 @@ class LibraryFunction(NamedTuple):
     body: tuple[CppToken, ...]
 
 
-class LibraryFunctions(dict[str, LibraryFunction]):
-    """The functions that were found so far, by name; what one registers that nothing calls, the audit finds.
-
-    complete: all files were read, so that a function that is not here is in none of them.
-    asked: a function that is not here was called, and may be in a file that is still to be read.
-    """
-
-    complete = False
-    asked = False
+LibraryFunctions = dict[str, LibraryFunction]
+"""The functions that were found so far, by name; what one registers that nothing calls, the audit finds."""
 
 
 def statements(tokens: list[CppToken], pairs: Mapping[int, int]) -> Iterator[list[CppToken]]:
@@ -284,10 +277,8 @@ class BodyReader:
         name, arguments = call.name, call.arguments
         function = self._functions.get(name)
         if function is None:
-            self._functions.asked = True
-            if self._functions.complete:
-                kind = "macro" if name.isupper() else "function"
-                self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
+            kind = "macro" if name.isupper() else "function"
+            self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
             return True
         if len(arguments) != len(function.parameters):
             return False

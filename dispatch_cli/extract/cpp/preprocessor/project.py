@@ -32,7 +32,8 @@ _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOp
 class CppProject:
     """The C++ files of a run.
 
-    mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
+    mains: files that can hold registrations. Those that can only have functions that take a library come first, headers
+    last. pattern: finds where a registration can begin.
     block_macros: macros whose bodies begin one.
     accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
     """
@@ -84,13 +85,6 @@ class CppProject:
         for match in _REGISTERS.finditer(file.blanked, start, end):
             self.accounted.add((file.name, file.line(match.start())))
 
-    def account_macros(self, used: Set[str]) -> None:
-        """Note the definitions, in headers, of macros that were used: also those that another one replaced."""
-        for header in self._headers.values():
-            for directive in header.directives:
-                if directive.kind == "define" and directive.name in used:
-                    self.account(header, directive.start, directive.end)
-
     def _text(self, name: str) -> str:
         if name in self._texts:
             return self._texts.pop(name)
@@ -112,9 +106,7 @@ class CppProject:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, sorted(self.block_macros)))})\b)")
         self._signs = (*_SIGNS, *self.block_macros)
         self._texts = {name: texts[name] for name in files if name in chosen}
-        mains = [name for name in files if name in chosen]
-        named_headers = [name for name in mains if is_header(name)]
-        self.mains = [name for name in mains if not is_header(name)] + named_headers
+        self.mains = sorted(self._texts, key=lambda name: (is_header(name), "TORCH_LIBRARY" in texts[name]))
 
     def _texts_of_headers(self, files: Container[str]) -> Iterator[str]:
         """The texts of the headers of the run that are not among *files*.

@@ -36,7 +36,7 @@ class TranslationUnit:
     """The tokens of *main*.
 
     skipping: what follows is left out, up to the next text that can begin a registration. reached: where in *main* the
-    reading is. used: the names of all macros that were replaced.
+    reading is.
     """
 
     def __init__(self, project: CppProject, main: str) -> None:
@@ -44,7 +44,6 @@ class TranslationUnit:
         self.skipping = True
         self.reached = 0
         self.included: set[str] = set()
-        self.used: set[str] = set()
         self.work = project.sources.work
         extension_name = partial(project.extension_names.of_cpp_file, main)
         self.table = MacroTable(project.sources.settings(main), extension_name)
@@ -204,7 +203,6 @@ class TranslationUnit:
                 raise OverWork(f"the ')' of the macro {macro.name} is missing", token.at, bound=False)
             hide &= closing.hide
         hide |= {macro.name}
-        self.used.add(macro.name)
         self.work.spend(len(macro.body) + len(hide))
         body = substituted(macro, arguments, self._argument, self.work)
         use = token.use or (token.source, token.offset)
