@@ -135,14 +135,8 @@ class Sources:
 
 def nearest(candidates: Iterable[str], file: str) -> str | None:
     """The first of the candidates that have most directories in common with a file."""
-    return max(candidates, key=lambda path: _shared_folders(path, file), default=None)
 
+    def shared_folders(path: str) -> int:
+        return os.path.commonprefix((path, file)).count(os.sep)  # noqa: RUF071 (separators are counted)
 
-def _shared_folders(path: str, other: str) -> int:
-    """Number of folders that have both files."""
-    count = 0
-    for left, right in zip(path, other, strict=False):
-        if left != right:
-            break
-        count += left == os.sep
-    return count
+    return max(candidates, key=shared_folders, default=None)

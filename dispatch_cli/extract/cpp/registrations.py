@@ -193,10 +193,7 @@ class Registrar:
 
     def _fallback(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         kernel = kernel_of(arguments[0], self._lookup)
-        key = kernel.key if kernel.key is not None else self._block.dispatch_key
-        if key is None:
-            self._findings.refuse(tokens, "a fallback needs a dispatch key", when)
-            return
+        key = kernel.key or self._block.dispatch_key or Unknown("none, which a fallback needs")
         self._findings.add(ExtractedFallback(self._block, key, kernel.function, tokens[0].at, when, kernel.fallthrough))
 
     def _add_kernel(self, operator: str | Unknown, kernel: KernelArgument, at: Span, when: When) -> None:

@@ -43,7 +43,7 @@ class _CppRun:
         )
 
     def _unit(self, main: str) -> None:
-        """Read one file."""
+        """Read one file, and keep what it registers."""
         with self._project.sources.work.file(main):
             unit = TranslationUnit(self._project, main)
             reader = UnitReader(unit, self._functions)
@@ -54,10 +54,8 @@ class _CppRun:
                 entry = NotUnderstood(at, "", error.why, bound=error.bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included
-        self._keep(reader.findings)
-
-    def _keep(self, findings: Findings) -> None:
-        """Keep what a unit registers; of a header that several include, what the first one of them makes of it."""
+        findings = reader.findings
+        # of a header that several include, what the first one of them makes of it is kept
         new = [item for item in findings.items if (slot := _slot(item)) is None or slot not in self._slots]
         self._slots.update(slot for item in new if (slot := _slot(item)) is not None)
         self._kept.items.update(dict.fromkeys(new))

@@ -27,7 +27,7 @@ from dispatch_cli.extract.cpp.preprocessor.tokens import (
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
 from dispatch_cli.extract.cpp.values import elements_of
-from dispatch_cli.extract.work import OverWork, WorkBudget
+from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
 
@@ -160,11 +160,7 @@ class BodyReader:
             return
         for statement in statements(tokens, pairs):
             self._unit.work.spend(1 + CONDITION * (len(when) + len(statement[0].when)))
-            try:
-                self._statement(statement, when, depth)
-            except OverWork as error:
-                error.at = error.at or statement[0].at
-                raise
+            self._statement(statement, when, depth)
 
     def _statement(self, tokens: list[CppToken], when: When, depth: int) -> None:
         """Read one statement."""

@@ -38,19 +38,14 @@ _CALCULATED: dict[str, Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
-def facts(when: When) -> dict[str, bool]:
-    """The atoms that *when* decides."""
-    known: dict[str, bool] = {}
-    for condition in when:
-        atom = negated(condition) if isinstance(condition, Not) else condition
-        if isinstance(atom, Atom):
-            known[atom.text] = atom is condition
-    return known
-
-
 def known(condition: Condition, when: When) -> Decision:
-    """Decide a condition, as far as it is known where *when* holds."""
-    decided = value(condition, facts(when))
+    """Decide a condition, as far as the atoms that *when* decides do."""
+    facts: dict[str, bool] = {}
+    for part in when:
+        atom = negated(part) if isinstance(part, Not) else part
+        if isinstance(atom, Atom):
+            facts[atom.text] = atom is part
+    decided = value(condition, facts)
     return condition if decided is None else decided
 
 
