@@ -56,7 +56,8 @@ class FindingsPane(Pane):
         self.search(lambda step: check(_progress(step)), "Checking…")
 
     def document(self, answer: PaneAnswer) -> Iterable[Block]:
-        yield Paragraph(outcome(answer.report).text, kind=ParagraphKind.TITLE)
+        if answer.report.findings:  # without any, it is all that the document says
+            yield Paragraph(outcome(answer.report).text, kind=ParagraphKind.TITLE)
         if self.session.tried_file:
             yield Paragraph("Operators that changes on trial concern are checked with their overloads and other forms.")
         yield Gap()

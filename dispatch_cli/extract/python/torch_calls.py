@@ -241,8 +241,9 @@ class TorchCalls:
         lib = self._library_of(name, arguments.get("lib"), call)
         if isinstance(name, str) and "::" not in name and arguments.get("lib") is None:
             schema = NamedSchema("", "", f'Expected `qualname` to be of the form "namespace::name", but got {name}')
-        elif isinstance(schema, str) and name and not schema.startswith("("):
-            schema = NamedSchema("", "", f'expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{schema}"')
+        elif isinstance(schema, str) and not re.fullmatch(r"\(.*\) -> .*", schema):
+            given = schema.replace("\n", "\\n")
+            schema = NamedSchema("", "", f'expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{given}"')
         whole = Opaque(call.node, name.expression) if isinstance(name, Unknown) else _named(name, schema, call)
         self._define(lib, call.of(whole, tags=arguments.get("tags")))
         return None
