@@ -41,7 +41,7 @@ def bool_subtracted(advice):
         assert (x.int() - y.int() if advice else x - y) == 1
 
 
-@tries("mixed-dtypes", "Convert the tensor of integers, `x.to(y.dtype)`")
+@tries("mixed-dtypes", "Convert the integers, `x.to(y.dtype)`")
 def product_of_integers(advice):
     x, y = torch.ones(2, 2, dtype=torch.long), torch.eye(2)
     if advice:

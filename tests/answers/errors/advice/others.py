@@ -14,7 +14,7 @@ from tests.answers.errors.advice.slots import ONE, define, quantized
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("other-text", "keep the call out of the compiled region: `@torch.compiler.disable`")
+@tries("other-text", "exclude the call: `@torch.compiler.disable`")
 def fake_implementation_that_raises(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
 

@@ -212,7 +212,7 @@ def dtype_that_was_not_promised(advice):
 
 @tries(
     "wrong-mutation",
-    "keep the call out of the compiled region: `@torch.compiler.disable`",
+    "exclude the call: `@torch.compiler.disable`",
     '`backend="aot_eager"`',
     "`torch.empty_strided(size, stride)`",
     since="2.13",
@@ -267,7 +267,7 @@ def fake_implementation_without_a_default(advice):
 @tries(
     "wrong-mutation",
     "give it the parameters of the operator's schema",
-    "keep the call out of the compiled region: `@torch.compiler.disable`",
+    "exclude the call: `@torch.compiler.disable`",
     since="2.13",
 )
 def fake_implementation_with_too_few_parameters(advice):

@@ -145,7 +145,7 @@ def change_functionalized(advice):
     "functionalize-alias",
     "return nothing, `-> ()`",
     "`tags=torch.Tag.inplace` for the first argument",
-    "keep the call out of the compiled region: `@torch.compiler.disable`",
+    "exclude the call: `@torch.compiler.disable`",
     since="2.13",
 )
 def change_returned_compiled(advice):
