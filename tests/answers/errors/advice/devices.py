@@ -74,7 +74,7 @@ untried("mixed-devices", "Under FakeTensorMode, create the module on the device"
 @tries(
     "no-device-module",
     "Call torch.utils.rename_privateuse1_backend('name')",
-    "import it before, such as",
+    "import that before, as by",
 )
 def backend_without_a_module(advice):
     backend_without_a_module.kept = library = torch.library.Library("aten", "IMPL")

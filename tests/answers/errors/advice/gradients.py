@@ -247,7 +247,7 @@ def inference_tensor_in_training(advice):
 
 @tries(
     "no-derivative",
-    "Attention that has them: `with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` round the forward.",
+    "Attention that has them: `with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):`.",
 )
 def attention_in_forward_mode(advice):
     q = torch.rand(1, 2, 4, 8)

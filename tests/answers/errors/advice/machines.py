@@ -15,7 +15,7 @@ def address_of_a_sparse_tensor(advice):
     assert (x.to_dense() if advice else x).data_ptr()
 
 
-@tries("no-dtype", "Convert the tensors before the call to a dtype that it takes")
+@tries("no-dtype", "Convert the tensors before to a dtype that it takes")
 def mean_of_integers(advice):
     x = torch.tensor([1, 2])
     assert (x.float() if advice else x).mean() == 1.5
@@ -62,7 +62,7 @@ def complex_input(advice):
 
 
 untried("mixed-devices", "An offload of accelerate", "needs accelerate")
-untried("no-device-module", "A newer PyTorch may have it; else leave autocast out", OTHER_BUILD)
+untried("no-device-module", "Pass the name of the device alone", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 

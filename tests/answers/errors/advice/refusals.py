@@ -14,7 +14,7 @@ INTEL_GPU = "needs a GPU of Intel"
 SCRIPT_CLASS = "needs a class of TorchScript in C++"
 
 
-@tries("no-dtype", "`torch.finfo(x.dtype).min`, in place of -1e9")
+@tries("no-dtype", "`torch.finfo(x.dtype).min` in place of -1e9")
 def mask_filled_beyond_half(advice):
     x = torch.ones(2, dtype=torch.half)
     x.masked_fill(torch.tensor([True, False]), torch.finfo(x.dtype).min if advice else -1e9)

@@ -36,7 +36,7 @@ def function_of_python_in_c(advice):
     assert f(torch.ones(1)) == 0
 
 
-@tries("symbolic-sizes", "give an example in which that size is 2 or more", "`Dim.AUTO`", since="2.6")
+@tries("symbolic-sizes", "let the example have a size of 2 or more", "`Dim.AUTO`", since="2.6")
 def size_of_one(advice):
     class Twice(torch.nn.Module):
         def forward(self, x):
