@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.declarations import Undecided
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
@@ -53,6 +52,7 @@ def undecided_kernels(state: State, names: Iterable[OperatorName]) -> tuple[Unde
     if not state.undecided:
         return ()
     from dispatch_cli.checks.files import NO_KERNELS, operator_parts
+    from dispatch_cli.model.declarations import Undecided
 
     kernels: dict[str | None, list[tuple[str | None, Undecided]]] = {}
     for registration in state.undecided:
