@@ -165,7 +165,7 @@ def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iter
                 of_custom = [it for it in functions.get(str(item.name), ()) if it.role in _OF_CUSTOM]
                 yield from _custom(item._replace(when=when), of_custom)
         elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
-            yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], (), with_places=False)}
+            yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], with_places=False)}
 
 
 def _while_not_replaced(item: CustomOperator, later: Iterable[CustomOperator]) -> tuple[Condition, ...] | None:
@@ -190,7 +190,7 @@ def _custom(item: CustomOperator, functions: Sequence[OperatorFunction]) -> Iter
             entry = {
                 **placed(item.at, (*item.when, *added)),
                 **_operator_definition(item),
-                **_fields(present, _own(item)),
+                **_fields([*_own(item), *present]),
             }
             if default := entry.get("kernels", {}).pop(DEFAULT, None):
                 entry["kernel"] = default[-1]
@@ -218,12 +218,12 @@ def _operator_definition(item: CustomOperator) -> Data:
     return entry
 
 
-def _own(item: CustomOperator) -> Sequence[tuple[str, Data]]:
+def _own(item: CustomOperator) -> list[OperatorFunction]:
     """The function of the definition itself, where it is for some device types."""
     if not item.device_types or item.triton:
         return []
-    entry = {"kernel": item.function, "at": str(item.at), **body_entry(item.body)}
-    return [(", ".join(item.device_types), entry)]
+    kernel = FunctionRole.KERNEL
+    return [OperatorFunction(kernel, item.name, item.function, item.at, devices=item.device_types, body=item.body)]
 
 
 def body_entry(body: FunctionBody | None) -> Data:
@@ -242,10 +242,9 @@ def _use(use: ArgumentUse) -> Data:
     return entry | ({"sometimes": True} if use.sometimes else {})
 
 
-def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:
+def _fields(functions: Sequence[OperatorFunction], with_places: bool = True) -> Data:
     """The fields of an operator that say which functions are registered; the last backward counts, as in PyTorch."""
     fields: Data = {}
-    kernels = [(devices, entry) for devices, entry in own]
     for function in functions:
         entry: Data = {
             "kernel": function.function,
@@ -259,7 +258,8 @@ def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data
                     entry["allow_override"] = function.allow_override
                 fields.setdefault("fake", []).append(entry)
             case FunctionRole.KERNEL:
-                kernels.append((", ".join(devices) or DEFAULT, entry))
+                of_devices = fields.setdefault("kernels", {})
+                of_devices.setdefault(", ".join(devices) or DEFAULT, []).append(entry)
             case FunctionRole.AUTOGRAD:
                 fields["backward"] = entry
                 if function.setup_context is not None:
@@ -275,6 +275,4 @@ def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data
                 fields["fake_tensor_mode"] = {"side_effects": True}
             case FunctionRole.PY_IMPL:
                 fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, function.function))
-    for name, entry in kernels:
-        fields.setdefault("kernels", {}).setdefault(name, []).append(entry)
     return fields

@@ -35,8 +35,6 @@ _When = tuple[Condition, ...]
 _OTHER = Atom("other")
 MAX_SHOWN = 200
 """Characters of a statement, or of an expression, that an entry has."""
-MOST_READ = 10_000
-"""Characters, with blanks, of which these are taken."""
 NO_TEXT = "…"
 """Stands in an entry for a statement that has no text."""
 _REGISTERS = {
@@ -171,8 +169,8 @@ def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()
 
 def one_line(text: str) -> str:
     """A text on one line, shortened, without characters that are not for printing."""
-    line = " ".join(text[:MOST_READ].split())
-    line = line if len(line) <= MAX_SHOWN and len(text) <= MOST_READ else f"{line[: MAX_SHOWN - 1]}…"
+    line = " ".join(text.split())
+    line = line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Set
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 
@@ -101,11 +101,12 @@ class CppProject:
         files = self.sources.files.get(SourceKind.CPP, ())
         texts = {name: self._text(name) for name in files}
         self.block_macros = _block_macros(chain(texts.values(), self._texts_of_headers(texts)))
-        chosen = {name for name, text in texts.items() if _may_begin(text) or _has_any(text, self.block_macros)}
+        macros = self.block_macros
+        uses_macros = {name for name, text in texts.items() if macros and not macros.isdisjoint(_WORD.findall(text))}
         if self.block_macros:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, sorted(self.block_macros)))})\b)")
         self._signs = (*_SIGNS, *self.block_macros)
-        self._texts = {name: texts[name] for name in files if name in chosen}
+        self._texts = {name: text for name, text in texts.items() if name in uses_macros or _may_begin(text)}
         self.mains = sorted(self._texts, key=lambda name: (is_header(name), "TORCH_LIBRARY" in texts[name]))
 
     def _texts_of_headers(self, files: Container[str]) -> Iterator[str]:
@@ -139,11 +140,6 @@ def _block_macros(texts: Iterable[str]) -> set[str]:
             macros.add(macro)
             waiting += users.get(macro, ())
     return macros
-
-
-def _has_any(text: str, macros: Set[str]) -> bool:
-    """True if a text has the name of any of the macros."""
-    return bool(macros) and any(word[0] in macros for word in _WORD.finditer(text))
 
 
 def _may_begin(text: str) -> bool:
