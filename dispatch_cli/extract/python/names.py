@@ -208,9 +208,7 @@ def may_register(function: Value) -> bool:
             return name in TORCH_FUNCTIONS or name.rpartition(".")[2] == DIRECT_REGISTER
         case Bound():
             return not isinstance(function.owner, str | list | dict | tuple) and function.name in METHODS
-        case Prepared():
-            return may_register(function.function)
-    return False
+    return isinstance(function, Prepared) and may_register(function.function)
 
 
 class FunctionFacts(NamedTuple):
@@ -334,12 +332,10 @@ def text_of(value: Value, node: ast.AST) -> str | Unknown:
 
 def key_of(value: Value) -> str | Unknown | None:
     """A dispatch key; None where none is given."""
-    if isinstance(value, str):
+    if isinstance(value, str | None):
         return value or None
     if isinstance(value, Dotted) and ".DispatchKey." in value.name:
         return value.name.partition(".DispatchKey.")[2].removesuffix(".name")
-    if value is None:
-        return None
     return Unknown(function_name(value))
 
 
@@ -355,12 +351,9 @@ def devices_of(value: Value) -> tuple[str | Unknown, ...] | None:
     """Device types; None for all."""
     if value is None:
         return None
-    if isinstance(value, str):
-        return (value,)
-    items = items_of(value)
-    if items is None:
-        return (Unknown(function_name(value)),)
-    return tuple(item if isinstance(item, str) else Unknown(function_name(item)) for item in items)
+    items = None if isinstance(value, str) else items_of(value)
+    given = [value] if items is None else items
+    return tuple(item if isinstance(item, str) else Unknown(function_name(item)) for item in given)
 
 
 def operator_of(value: Value, node: ast.AST) -> str | Unknown:
@@ -375,8 +368,6 @@ def operator_of(value: Value, node: ast.AST) -> str | Unknown:
             if len(parts) in (2, 3):
                 overload = "" if len(parts) == 2 or parts[2] == "default" else f".{parts[2]}"
                 return f"{parts[0]}::{parts[1]}{overload}"
-        case Prepared():
-            return Unknown(function_name(value))
     return Unknown(shown(value, node))
 
 
@@ -395,9 +386,8 @@ def operator_in(namespace: str | Unknown, value: Value, node: ast.AST) -> str | 
 
 def tags_of(value: Value) -> tuple[str, ...]:
     """The names of ``torch.Tag``."""
-    if isinstance(value, Dotted):
-        return (value.name.rpartition(".")[2],)
-    return tuple(item.name.rpartition(".")[2] for item in items_of(value) or () if isinstance(item, Dotted))
+    items = [value] if isinstance(value, Dotted) else items_of(value) or ()
+    return tuple(item.name.rpartition(".")[2] for item in items if isinstance(item, Dotted))
 
 
 def mutates_of(value: Value) -> tuple[str, ...] | str | None:

@@ -82,8 +82,6 @@ class TorchCalls:
         what = TORCH_FUNCTIONS.get(name)
         if what in self._acts:
             return self._function(what, call)
-        if what is not None:
-            return Dotted("torch._decomp.decorator") if what == "register_decomposition" else Opaque(call.node)
         if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
             return ":".join(map(str, call.given))  # as it prints itself
         if name.rpartition(".")[2] == DIRECT_REGISTER:
@@ -284,8 +282,7 @@ class TorchCalls:
             return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset)
         other = isinstance(first, Dotted) and not first.name.startswith("torch.ops.")
         if other or (isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords):
-            self._run.not_known(call, f"it is not known what `{function_name(first)}` is")
-            return Prepared(Dotted("torch._decomp.decorator"))
+            return self._run.not_known(call, f"it is not known what `{function_name(first)}` is")
         parsed = call.arguments("qualname types func")
         qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
         if function is None:

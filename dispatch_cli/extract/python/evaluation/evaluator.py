@@ -12,7 +12,6 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.annotations import signature_of
 from dispatch_cli.extract.python.evaluation.operations import Operations
 from dispatch_cli.extract.python.evaluation.values import (
-    MAX_ATOMS,
     MAX_NAME,
     MAX_PARTS,
     PARTS,
@@ -109,15 +108,9 @@ class Evaluator:
 
     def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
         """Truth of a test, or the condition under which it holds."""
-        match node:
-            case ast.BoolOp() if self._set(node, scope) is None:
-                if len(node.values) > MAX_ATOMS:
-                    return self._atom(node)
-                parts = [self.truth(value, scope) for value in node.values]
-                return self._joined_truth(parts, isinstance(node.op, ast.And), node)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                inner = self.truth(operand, scope)
-                return not inner if isinstance(inner, bool) else negated(inner)
+        if isinstance(node, ast.BoolOp) and self._set(node, scope) is None:
+            parts = [self.truth(value, scope) for value in node.values]
+            return self._joined_truth(parts, isinstance(node.op, ast.And), node)
         return self.truth_of(self.value(node, scope), node)
 
     def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
@@ -212,19 +205,24 @@ class Evaluator:
         return result
 
     def _collection(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
-        values: list[Value] = []
-        for element in node.elts:
-            if isinstance(element, ast.Starred):
-                inner = self.run.items(self.value(element.value, scope))
-                if inner is None or len(values) + len(inner) > MAX_PARTS:
-                    raise NoResult
-                values.extend(inner)
-            else:
-                values.append(self.value(element, scope))
+        values, complete = self._elements(node.elts, scope)
+        if not complete:
+            raise NoResult
         self._operations.afford(values)
         if isinstance(node, ast.List):
             return values
         return tuple(values) if isinstance(node, ast.Tuple) else self._operations.function("set", [values], {})
+
+    def _elements(self, nodes: Sequence[ast.expr], scope: Scope) -> tuple[list[Value], bool]:
+        """The values of expressions, up to a starred one that is not known; False where there is one."""
+        values: list[Value] = []
+        complete = True
+        for node in nodes:
+            value = self.value(node.value if isinstance(node, ast.Starred) else node, scope)
+            items = self.run.items(value) if isinstance(node, ast.Starred) else [value]
+            complete = complete and items is not None and len(values) + len(items) <= MAX_PARTS
+            values.extend(items if items and complete else [])
+        return values, complete
 
     def _dictionary(self, node: ast.Dict, scope: Scope) -> Value:
         values: dict[Value, Value] = {}
@@ -550,16 +548,8 @@ class Evaluator:
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """The value of a call; what the project's functions register on the way is found."""
         function = self.value(node.func, scope)
-        given: list[Value] = []
+        given, complete = self._elements(node.args, scope)
         keywords: dict[str, Value] = {}
-        complete = True
-        for arg in node.args:
-            if isinstance(arg, ast.Starred):
-                items = self.run.items(self.value(arg.value, scope))
-                complete = complete and items is not None and len(given) + len(items) <= MAX_PARTS
-                given.extend((items or []) if complete else [])
-            else:
-                given.append(self.value(arg, scope))
         for keyword in node.keywords:
             value = self.value(keyword.value, scope)
             if keyword.arg is not None:
@@ -609,9 +599,6 @@ class Evaluator:
             function, FunctionValue | ClassValue | InstanceValue | Prepared | Bound
         ):
             value.may_be_replaced = True
-        if isinstance(function, Dotted) and not names.is_torch_api(function.name):
-            self.run.seen_calls.add(id(node))
-            return value  # such as functools.cache: it is taken for the function itself
         result = self.apply(function, Call([value], {}, node, scope))
         return value if isinstance(result, Opaque) else result
 
