@@ -75,6 +75,7 @@ untried("bad-registration", "If the default is a str or a dtype", "needs an olde
 untried("bad-registration", "Leave that default out", "needs an older PyTorch")
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a C++ program: link its library", "needs C++")
+untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
 untried("no-api", "If torchvision asks for it", "needs another torchvision")
 untried("not-defined", "Kernels of it are registered, and no schema", "needs another library")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")

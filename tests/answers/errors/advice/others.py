@@ -50,7 +50,7 @@ def function_of_an_extension(advice):
 untried("other-text", "Run it without torch.compile", "a diagnosis")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
-untried("other-text", "Give your operator a fake implementation", "tried for texts about its absence")
+untried("other-text", "Give it a fake implementation", "tried for texts about its absence")
 
 
 @tries("changed-in-place", "Use the operator that returns its result", "or change a copy")

@@ -25,7 +25,7 @@ def double(x):
 
 @tries(
     "overridden",
-    "remove one of the two registrations",
+    "remove one of the two",
     unchanged=("If a library is meant to replace a kernel of PyTorch, the warning is harmless",),
     until="2.13",
 )
