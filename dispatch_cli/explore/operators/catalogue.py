@@ -109,12 +109,8 @@ class Catalogue:
 
     def number_of(self, spot: Spot) -> int | None:
         """The number of the operator of a place; None where it has none."""
-        entry = (
-            ListedOperator(spot.higher_order, True)
-            if spot.higher_order is not None
-            else ListedOperator(str(spot.operator))
-        )
-        return self.numbers.get(entry)
+        name = spot.higher_order
+        return self.numbers.get(ListedOperator(str(spot.operator)) if name is None else ListedOperator(name, True))
 
 
 def tried_operators(session: Session) -> frozenset[str]:

@@ -37,13 +37,9 @@ class Matcher:
 
     def find(self, query: str) -> list[int]:
         """The numbers of the names that match, best first; all, in their order, where nothing is asked."""
-        globs, words = _globs(query), words_of(query)
-        if globs:
-            chosen = [self._globbed(glob) for glob in globs]
-            numbers = [number for number, name in enumerate(self.names) if all(name in group for group in chosen)]
-            return self._ranked(numbers, words) if words else numbers
-        everything = range(len(self.names))
-        return self._ranked(everything, words) if words else [*everything]
+        chosen, words = [self._globbed(glob) for glob in _globs(query)], words_of(query)
+        numbers = [number for number, name in enumerate(self.names) if all(name in group for group in chosen)]
+        return self._ranked(numbers, words) if words else numbers
 
     def _globbed(self, glob: str) -> frozenset[str]:
         """The names that a glob chooses; those without a namespace are of higher-order operators."""
