@@ -16,8 +16,6 @@ from dispatch_cli.extract.python.names import CALLED, TreeFacts, function_facts,
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
-from dispatch_cli.model.declarations import NotUnderstood
-from dispatch_cli.model.span import Span
 
 MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
@@ -37,41 +35,27 @@ _TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
 """Numbers of a table, which a large file is read without."""
 
 
-class UnreadablePython(Exception):
-    """A file that is not Python, or that is too large. line: where. bound: a bound of ours says so."""
-
-    def __init__(self, why: str, line: int = 1, bound: bool = False) -> None:
-        super().__init__(why)
-        self.why = why
-        self.line = line
-        self.bound = bound
-
-    def at_file(self, file: str, unread: bool = False) -> NotUnderstood:
-        """The file, as it is not understood. unread: as in `NotUnderstood`."""
-        return NotUnderstood(Span(file, self.line, 1), "", self.why, bound=self.bound, unread=unread)
-
-
 def parse_python(text: str) -> ast.Module:
-    """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
+    """The tree of a file. Errors: `SourceError`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
-        raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters", bound=True)
+        raise SourceError("too-large", f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters")
     if tokens_of(text) > MAX_TOKENS:
         text = _TABLE.sub(lambda table: "\n" * table[0].count("\n"), text)
     if tokens_of(text) > MAX_TOKENS:
-        raise UnreadablePython("the file has too many expressions", bound=True)
+        raise SourceError("too-large", "the file has too many expressions")
     lines = re.sub(r"\\\r?\n", " ", text).split("\n")
     if any(line.count(".") > MAX_DOTS and _IMPORTING.search(line) for line in lines):  # Python joins them anew for each
-        raise UnreadablePython(f"a name in an import has more than {MAX_DOTS} parts", bound=True)
+        raise SourceError("too-large", f"a name in an import has more than {MAX_DOTS} parts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text.removeprefix("\ufeff"))
     except SyntaxError as error:
-        raise UnreadablePython(f"it is not valid Python: {error.msg}", error.lineno or 1) from None
+        raise SourceError("syntax", f"it is not valid Python: {error.msg}", line=error.lineno or 1) from None
     except (RecursionError, MemoryError):
-        raise UnreadablePython("its statements or expressions are nested too deeply", bound=True) from None
+        raise SourceError("too-large", "its statements or expressions are nested too deeply") from None
     except ValueError as error:
-        raise UnreadablePython(f"it is not valid Python: {error}") from None
+        raise SourceError("syntax", f"it is not valid Python: {error}") from None
 
 
 def tokens_of(text: str) -> int:
@@ -84,7 +68,7 @@ class ModuleIndex:
 
     def __init__(self, files: Sequence[str], sources: Sources) -> None:
         self._sources = sources
-        self.unread: dict[str, UnreadablePython] = {}
+        self.unread: dict[str, SourceError] = {}
         self._trees: dict[str, ast.Module] = {}
         self._facts: dict[str, TreeFacts] = {}
         self._words: dict[str, frozenset[str] | None] = {}
@@ -122,7 +106,7 @@ class ModuleIndex:
             try:
                 self._texts[file] = self._sources.read(file)
             except SourceError as error:
-                self.unread[file] = UnreadablePython(error.message, error.line, error.code == "too-large")
+                self.unread[file] = error
         return self._texts[file]
 
     def line(self, file: str, number: int) -> str:
@@ -170,8 +154,8 @@ class ModuleIndex:
                     self._sources.work.spend(tokens_of(text))
                 self._trees[file] = parse_python(text)
             except OverWork as error:
-                self.unread[file] = UnreadablePython(error.why, bound=True)
-            except UnreadablePython as error:
+                self.unread[file] = SourceError("too-large", error.why)
+            except SourceError as error:
                 self.unread[file] = error
         return self._trees[file]
 

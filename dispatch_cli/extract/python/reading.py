@@ -23,7 +23,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
-from dispatch_cli.model.declarations import RegisteringFunction
+from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction
 from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
@@ -31,6 +31,7 @@ from dispatch_cli.model.sources.extracted import (
     Extraction,
     SourceKind,
 )
+from dispatch_cli.model.span import Span
 
 _REGISTERS = (
     *("torch.library", "torch._library", "_custom_op", "Library(", "_scoped_library", "custom_op", "triton_op"),
@@ -140,8 +141,10 @@ class PythonReader:
         index.tree(file)
         if file in index.unread:
             text, error = index.text(file), index.unread[file]
-            unread = not error.bound and "torch" in text and _FILLED_IN.search(text) is None
-            self.run.not_understood[file, ""] = error.at_file(file, unread)
+            bound = error.code == "too-large"
+            unread = not bound and "torch" in text and _FILLED_IN.search(text) is None
+            at = Span(file, error.line, 1)
+            self.run.not_understood[file, ""] = NotUnderstood(at, "", error.message, bound=bound, unread=unread)
             return
         try:
             with self.run.work.file(file):
