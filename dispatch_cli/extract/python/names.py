@@ -58,6 +58,8 @@ TORCH_FUNCTIONS = {
 DIRECT_REGISTER = "direct_register_custom_op"
 """vLLM's helper, whose effect is known where it is not among the sources."""
 
+FIND_SCHEMA = "torch._C._dispatch_find_schema_or_throw"
+"""The function that raises for an operator that is not defined."""
 ROOTS = ("torch.ops", "torch.library", "torch._C", "torch.Tag", "torch.DispatchKey")
 """Modules whose names are PyTorch's own, also where PyTorch is among the sources."""
 

@@ -457,9 +457,12 @@ class Evaluator:
         self.run.modules.add(name)
         return Dotted(name)
 
-    def condition(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Condition | None:
-        """The condition that an import succeeds; None where it is assumed."""
+    def condition(self, node: ast.Import | ast.ImportFrom | ast.Expr, scope: Scope) -> Condition | None:
+        """The condition that an import or a test succeeds; None where it is assumed."""
         index, file = self.run.index, scope.file
+        if isinstance(node, ast.Expr):
+            test = self.truth(node.value, scope)
+            return None if isinstance(test, bool) else test
         if isinstance(node, ast.Import):
             unsure = (name.name for name in node.names if not names.certain(name.name))
             absent = next((name for name in unsure if index.absolute(name, file) is None), None)
@@ -728,6 +731,9 @@ class Evaluator:
                 return signature_of(function, self.value)
         if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
             return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
+        if name == names.FIND_SCHEMA and isinstance(first, str):
+            namespace, _, operator = first.partition("::")
+            return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
             self.torch.removed_python_kernel(name.removesuffix(".pop"), first, node)
             raise NoResult

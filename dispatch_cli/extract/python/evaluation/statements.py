@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.values import (
@@ -28,12 +28,12 @@ from dispatch_cli.extract.python.evaluation.values import (
     merged,
     source_text,
 )
-from dispatch_cli.extract.python.names import bound_names, may_register_in
+from dispatch_cli.extract.python.names import FIND_SCHEMA, bound_names, may_register_in
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
 
-_IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
+_TEST_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "RuntimeError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
 _UNSET: Any = object()
 
@@ -325,10 +325,10 @@ class Statements:
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope)
 
     def _try(self, node: ast.Try, scope: Scope) -> Flow:
-        """Go through ``try``: a handler of an import that may fail is a branch, others are reached by an exception."""
-        main = next((handler for handler in node.handlers if _catches(handler, _IMPORT_ERRORS)), None)
-        imports = [part for part in node.body if isinstance(part, ast.Import | ast.ImportFrom) and main is not None]
-        unsure = [atom for part in imports if (atom := self._evaluator.condition(part, scope)) is not None]
+        """Go through ``try``: a handler of a test that may fail is a branch, others are reached by an exception."""
+        main = next((handler for handler in node.handlers if _catches(handler, _TEST_ERRORS)), None)
+        tested = [part for part in node.body if main is not None and _is_test(part)]
+        unsure = [atom for part in tested if (atom := self._evaluator.condition(part, scope)) is not None]
         settings = self._run.values(scope.file)
         failing = [atom for atom in dict.fromkeys(unsure) if str(atom) not in settings]
         body = [*node.body, *node.orelse]
@@ -423,6 +423,12 @@ def _joined_names(
         same = len(present) == len(values) and all(option.value is first for option in present)
         whole[name] = first if same else merged(present)
     return whole
+
+
+def _is_test(node: ast.stmt) -> TypeGuard[ast.Import | ast.ImportFrom | ast.Expr]:
+    """True for an import, and for a search for a schema, which fails where there is none."""
+    is_search = isinstance(node, ast.Expr) and FIND_SCHEMA in source_text(node)
+    return is_search or isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _catches(handler: ast.ExceptHandler, errors: frozenset[str]) -> bool:
