@@ -82,9 +82,12 @@ _AVAILABLE = re.compile(
 _RAISED = r"[^\n('\"]{0,120}?\b[A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning): "
 """Begins the text of an exception, which follows a frame directly where Python has no source (``python -c``)."""
 _CODE = re.compile(
-    rf"File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?\n(?!{_RAISED})([^\n]*)"
+    rf"(?m:^([ \t]{{1,80}}))?File {QUOTE}[^\n]{{1,500}}?{QUOTE}, line \d{{1,9}}(?:, in [^\n]{{0,500}})?"
+    rf"\n(?!{_RAISED})([^\n]*)"
 )
-"""A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``."""
+"""A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``.
+
+Where that line was left out, the next one is not as far to the right as the frame."""
 _EXCEPTION = re.compile(r"\w(?:Error|Exception)\b")
 LEAD = 200
 """Characters between the name of an exception and what it says of an operator; else that is another text of a log."""
@@ -187,7 +190,7 @@ def _apart(text: str) -> list[Match]:
     Of two that overlap the longer one is taken, and of two as long the one that leaves less open; a refusal in words
     that may be any program's only where there is nothing else.
     """
-    code = [frame.span(1) for frame in _CODE.finditer(text)]
+    code = [frame.span(2) for frame in _CODE.finditer(text) if frame[2].startswith(frame[1] or "")]
     begins = [start for start, _ in code]
     separate: list[Match] = []
     refusals: list[Match] = []

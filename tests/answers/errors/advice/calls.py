@@ -276,3 +276,19 @@ def attention_without_an_implementation(advice):
 
     with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
         torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
+
+
+@tries("no-meta", "keep the value a tensor")
+def comparison_of_meta_tensors(advice):
+    x = torch.ones(2, device="meta")
+    is_equal = (x == x).all() if advice else torch.equal(x, x)
+    assert torch.where(is_equal, x, -x).shape == (2,)
+
+
+untried("no-kernel", "Call `model.cpu()` before the model is converted", "needs a GPU")
+untried("no-kernel", "DataParallel and DistributedDataParallel join", "needs several GPUs")
+untried("no-dtype", "DistributedDataParallel joins the parameters", "needs several GPUs")
+untried("no-dtype", "That is the code of `x.index_put_(i, y, accumulate=True)`", "needs an old version")
+untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version")
+untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
+untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")

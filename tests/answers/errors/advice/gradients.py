@@ -148,6 +148,26 @@ def operator_without_a_derivative(advice):
     assert x.grad.tolist() == [0, 1]
 
 
+@tries("no-derivative", "a smooth form: soft bins for a histogram")
+def histogram_without_a_derivative(advice):
+    x, edges = training(0.2, 0.7), torch.tensor([0.0, 0.5, 1.0])
+    if advice:
+        above = torch.sigmoid((x[:, None] - edges) / 0.1).sum(0)
+        y = above[:-1] - above[1:]
+    else:
+        y = torch.histogram(x, edges).hist
+    y[0].backward()
+    assert x.grad[0] < 0 or x.grad[1] < 0
+
+
+@tries("no-derivative", "`torch.zeros(n).index_add(0, i, weights)`")
+def counts_without_a_derivative(advice):
+    index, weights = torch.tensor([0, 1, 1]), training(1.0, 2.0, 3.0)
+    y = torch.zeros(2).index_add(0, index, weights) if advice else torch.bincount(index, weights=weights)
+    y[1].backward()
+    assert weights.grad.tolist() == [0, 1, 1]
+
+
 @tries("no-derivative", "call it with `x.detach()`", "Function with a backward of your own")
 def input_without_a_derivative(advice):
     x, y = training(2.0, 3.0), training(2.0, 3.0)

@@ -326,3 +326,29 @@ def kernel_with_too_few_parameters(advice):
     library = torch.library.Library("t", "IMPL")
     library.impl("f", kernel, "CPU", with_keyset="key set" in advice)
     assert torch.ops.t.f(torch.ones(2), 3).sum() == 6
+
+
+@tries("defined-twice", "leave that out, or name it otherwise")
+def operator_twice_by_one_library(advice):
+    KEPT.append(Library("t", "FRAGMENT"))
+    for name in ("f", "g" if advice else "f"):
+        KEPT[-1].define(f"{name}(Tensor x) -> Tensor")
+
+
+@tries("defined-twice", "two registrations in one build (leave one out")
+def operator_at_two_lines(advice):
+    for line in (1,) if advice else (1, 2):
+        KEPT.append(C._dispatch_library("FRAGMENT", "t", "", "ops.cpp", line))
+        KEPT[-1].def_("f(Tensor x) -> Tensor")
+
+
+@tries("bad-registration", "pass its values as arguments of their own")
+def operator_with_a_dict(advice):
+    def scaled(x: torch.Tensor, scale: float) -> torch.Tensor:
+        return x * scale
+
+    def scaled_by(x: torch.Tensor, meta: dict[str, float]) -> torch.Tensor:
+        return x * meta["scale"]
+
+    op = custom_op("t::f", scaled if advice else scaled_by, mutates_args=())
+    assert op(ONE, {"scale": 2.0}["scale"]).sum() == 8
