@@ -188,7 +188,7 @@ def two_modes(advice):
     x + second.from_tensor(torch.ones(2))
 
 
-@tries("no-data", "`torch.compiler.disable`", "Make the code an operator")
+@tries("no-data", "`@torch.compiler.disable`", "Make the code an operator")
 def code_that_reads_memory(advice):
     def doubled(x):
         y = torch.empty_like(x)
