@@ -66,7 +66,6 @@ _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 _OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|gather|scatter|one_hot|bincount")
 """Begins the names of kernels that take labels or indices."""
-_PLACE = re.compile(r"(\S{1,400}):(\d{1,9})")
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
@@ -94,7 +93,6 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         details=(
             *first.details,
             *_of_tensors(dict(first.details)),
-            *_of_places(dict(first.details)),
             whose,
             *([(f"namespace_{package}", ""), ("its_package", package)] if package else []),
             *own_code,
@@ -243,20 +241,6 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
         yield "method", method
-
-
-def _of_places(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Conditions for advice on the places of two registrations; older versions write /dev/null for a file of Python."""
-    searched = (_PLACE.search(details[name]) for name in ("previous", "new") if name in details)
-    places = {place.groups() for place in searched if place is not None}
-    files = {file for file, _ in places}
-    by_python = any(file.endswith((".py", "/dev/null")) for file in files)
-    conditions = {
-        "by_cpp": "new" in details and not by_python,
-        "two_places": len(places) == 2,
-        "two_lines": len(places) == 2 and len(files) == 1 and files != {"/dev/null"},
-    }
-    yield from ((name, "") for name, holds in conditions.items() if holds)
 
 
 def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorName) -> ErrorReport:

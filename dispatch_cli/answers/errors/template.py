@@ -128,9 +128,6 @@ HOLES = {
     "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
     r"_(?:default|(?P<overload>[^\W_]{1,60}))|(?P<function>\w{1,200}?)(?:_default)?)Backward\b",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
-    # the last call of a traceback: an operator's, which then calls a kernel in Python
-    "last_call": r"\W, line \d{1,9}, in \w{1,40}\n[^\n]{0,40}(?:_op|fn)\([^\n]{1,60}\n(?:[ ^~]{1,120}\n)?",
-    "kernel_function": r"(?!\S{0,200}__torch_)(?P<function>[\w.<>]{1,200})",
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",

@@ -318,15 +318,6 @@ def definition_in_a_block_of_kernels(advice):
     raw("FRAGMENT" if advice else "IMPL", "t", "" if advice else "CPU").def_("f(Tensor x) -> Tensor")
 
 
-@tries("wrong-mutation", "the parameters of the schema, in their order", "the key set comes before them")
-def kernel_with_too_few_parameters(advice):
-    torch.library.define("t::f", "(Tensor x, int n) -> Tensor")
-    kernel = (lambda keys, x, n: x * n) if "key set" in advice else (lambda x, n: x * n) if advice else lambda x: x
-    library = torch.library.Library("t", "IMPL")
-    library.impl("f", kernel, "CPU", with_keyset="key set" in advice)
-    assert torch.ops.t.f(torch.ones(2), 3).sum() == 6
-
-
 @tries("defined-twice", "leave that out, or name it otherwise")
 def operator_twice_by_one_library(advice):
     KEPT.append(Library("t", "FRAGMENT"))

@@ -338,34 +338,6 @@ def function_out_of_vmap(advice):
     assert result.sum() == 4
 
 
-@tries("function-transform", "PyTorch passes the arguments by name")
-def context_with_other_names(advice):
-    f = clone_op()
-
-    def setup_context(ctx, inputs, output):
-        ctx.n = 1
-
-    f.register_autograd(lambda ctx, g: g * ctx.n, setup_context=setup_context if advice else lambda ctx, x, y: None)
-    assert f(torch.ones(2, requires_grad=True)).sum() == 4
-
-
-@tries("function-transform", "has keyword-only ones")
-def context_with_keywords(advice):
-    op = define("t::scaled", "(Tensor x, *, float by) -> Tensor", CPU=lambda x, *, by: x * by)
-
-    def without_keywords(ctx, inputs, output):
-        ctx.by = 2
-
-    def setup_context(ctx, inputs, keyword_only_inputs, output):
-        ctx.by = keyword_only_inputs["by"]
-
-    context = setup_context if advice else without_keywords
-    torch.library.register_autograd("t::scaled", lambda ctx, g: g * ctx.by, setup_context=context)
-    x = torch.ones(2, requires_grad=True)
-    op(x, by=2.0).sum().backward()
-    assert x.grad.sum() == 4
-
-
 @tries("function-transform", "call it in a torch.autograd.Function that has a `setup_context`")
 def transform_of_an_operator(advice):
     f = clone_op()
