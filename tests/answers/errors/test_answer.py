@@ -464,3 +464,38 @@ def test_words_anywhere_in_a_text_have_names_of_their_own() -> None:
         name for message in MESSAGES.values() for text in message.templates for name in re.findall(r"\{(\w+)\}", text)
     }
     assert words & details == set()
+
+
+@pytest.mark.parametrize(("function", "first"), [("__init__", "DataParallel"), ("forward", "Make the tensor dense")])
+def test_parallel_training_is_the_cause_only_where_it_joins_tensors(function: str, first: str) -> None:
+    frame = f'  File "/x/torch/nn/parallel/distributed.py", line 824, in {function}\n    self.f()\n'
+    assert answered(f"{frame}NotImplementedError: {no_kernel('aten::view', 'SparseCUDA')}").user[0].startswith(first)
+
+
+TWICE = (
+    "Tried to register an operator (t::f(Tensor x) -> Tensor) with the same name and overload name multiple times. "
+    "Each overload's schema should only be registered with a single call to def(). "
+    "Duplicate registration: registered at {}. Original registration: registered at {}"
+)
+
+
+@pytest.mark.parametrize(
+    ("places", "first"),
+    [
+        (("/dev/null:7", "/dev/null:7"), "`registered at` of Python"),
+        (("/dev/null:7", "/dev/null:9"), "Check whether two versions"),
+        (("/x/ops.py:7", "/x/ops.py:7"), "`registered at` of Python"),
+        (("ops.cpp:7", "ops.cpp:7"), "Check whether two versions"),
+        (("ops.cpp:7", "ops.cpp:9"), "Both places are in one file"),
+        (("ops.cpp:7", "other.cpp:7"), "Check whether two versions"),
+    ],
+)
+def test_the_places_of_two_definitions_tell_the_likely_cause(places: tuple[str, str], first: str) -> None:
+    assert answered(TWICE.format(*places)).user[0].startswith(first)
+
+
+def test_a_message_below_a_frame_without_its_line_of_code_is_read() -> None:
+    frame = '  File "/x/distributed.py", line 824, in __init__\n'
+    message = "\"cat_cuda\" not implemented for 'Float8_e4m3fn'"
+    assert [error.kind for error in find_errors(frame + message)] == ["no-dtype"]
+    assert find_errors(f"{frame}    raise TypeError({message!r})") == []
