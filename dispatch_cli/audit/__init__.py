@@ -30,18 +30,13 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
             places += (("", place) for place in python_text.places(file, text, accounted))
         elif cpp_text.may_register(text):
             places += cpp_text.places(file, text, accounted)
-    used = {"", *_used({macro for macro, _ in places if macro}, files, read)}
+    macros = {macro for macro, _ in places if macro}
+    used = {""}
+    for file in files if macros else ():
+        used |= cpp_text.used_macros(_text(file, read), macros - used)
     missed = [place for macro, place in places if macro in used]
     order = {file: number for number, file in enumerate(files)}
     return sorted(missed, key=lambda place: (order[place.at.file], place.at.line))
-
-
-def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> set[str]:
-    """Macros that some file uses, if only in another macro."""
-    used: set[str] = set()
-    for file in files if macros else ():
-        used |= cpp_text.used_macros(_text(file, read), macros - used)
-    return used
 
 
 def _text(file: str, read: Callable[[str], str]) -> str:

@@ -50,7 +50,7 @@ class _CppRun:
             try:
                 reader.read()
             except OverWork as error:
-                at = error.at or unit.file.span(unit.reached)
+                at = error.at or unit.file.span(0)
                 entry = NotUnderstood(at, "", error.why, bound=error.bound)
                 reader.findings.not_understood[entry] = None
         self._included |= unit.included

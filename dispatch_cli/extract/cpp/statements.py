@@ -45,7 +45,6 @@ _HARMLESS = frozenset(
     {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
     | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
 )
-_TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
 
 
 class LibraryFunction(NamedTuple):
@@ -268,7 +267,7 @@ class BodyReader:
     def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
         """A call of a function that takes the library."""
         call = whole_call(tokens)
-        if call is NO_CALL or call.template or tokens[-1].text != ")" or tokens[0].text in _TYPES:
+        if call is NO_CALL or call.template or tokens[-1].text != ")":
             return False
         name, arguments = call.name, call.arguments
         function = self._functions.get(name)

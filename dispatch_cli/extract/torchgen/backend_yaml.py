@@ -74,6 +74,7 @@ class BackendYaml:
             why = f"torchgen does not know the field {name}, and does not take the file with it"
             self._fields.refuse_field(name, why)
         self._backend = None if is_dialect else self._needed("backend")
+        self.is_lazy = self._backend == "Lazy"
         self._namespace = None if is_dialect else self._needed("cpp_namespace")
         self._class_name = self._fields.text("class_name")
         self._out_is_primary = self._fields.truth("use_out_as_primary")
@@ -89,10 +90,6 @@ class BackendYaml:
         }
         if known is None and not self._out_is_primary and any(self._listed.values()):
             self._fields.refuse_field("backend", _FORMS_UNKNOWN)
-
-    @property
-    def is_lazy(self) -> bool:
-        return self._backend == "Lazy"
 
     def kernels(self) -> Iterator[GeneratedKernel]:
         """The kernels at the backend's key, and at its key of autograd."""

@@ -53,7 +53,6 @@ class SchemaKind(Enum):
     INPLACE = "inplace"
     OUT = "out"
     MUTABLE = "mutable"
-    SCRATCH = "scratch"
 
 
 def annotation(argument: Argument) -> AliasInfo | None:
@@ -103,8 +102,7 @@ class NativeSchema:
         if self.name.inplace:
             return SchemaKind.INPLACE
         if self.out:
-            scratch = any(argument.name.startswith("_scratch_") for argument in self.out)
-            return SchemaKind.SCRATCH if scratch else SchemaKind.OUT
+            return SchemaKind.OUT
         return SchemaKind.MUTABLE if any(map(writes, self.positional[self.self_index + 1 :])) else SchemaKind.FUNCTIONAL
 
     @property

@@ -80,14 +80,7 @@ def opposite(decision: Decision) -> Decision:
     return (not decision) if isinstance(decision, bool) else negated(decision)
 
 
-def unknown_macro(name: str) -> Condition:
-    """Condition that a macro is defined, of which nothing is known."""
-    return Atom(f"defined({name})")
-
-
-def decide(
-    tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str], Decision] = unknown_macro
-) -> Decision:
+def decide(tokens: Sequence[CppToken], lookup: Lookup, is_defined: Callable[[str], Decision] = Atom) -> Decision:
     """Decide an expression, as far as its text does. lookup: gives what a name stands for."""
     return _decision(_value(tokens, lookup, is_defined, 0))
 

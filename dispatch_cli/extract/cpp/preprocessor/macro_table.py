@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, known, unknown_macro
+from dispatch_cli.extract.cpp.preprocessor.conditions import Decision, When, known
 from dispatch_cli.extract.cpp.preprocessor.macros import KNOWN, RESERVED, defined_as
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
 from dispatch_cli.extract.given_names import EXTENSION_NAME
 from dispatch_cli.extract.sources import ReadSettings
+from dispatch_cli.model.conditions.condition import Atom
 
 _FIXED = {"__cplusplus": "201703L", "__COUNTER__": "0", "__has_include": "__has_include"}
 """Macros that every compiler defines."""
@@ -72,9 +73,7 @@ class MacroTable:
         """True if a macro is defined here, as ``defined(NAME)`` tells."""
         definitions = self._macros.get(name)
         if definitions is None:
-            return True if name in RESERVED else known(unknown_macro(name), when)
-        if not definitions:
-            return False
+            return name in RESERVED or known(Atom(f"defined({name})"), when)
         if any(all(condition in when for condition in macro.when) for macro in definitions):
             return True
-        return known(unknown_macro(name), when)
+        return known(Atom(f"defined({name})"), when) if definitions else False

@@ -35,14 +35,12 @@ UNDECIDED = 30
 class TranslationUnit:
     """The tokens of *main*.
 
-    skipping: what follows is left out, up to the next text that can begin a registration. reached: where in *main* the
-    reading is.
+    skipping: what follows is left out, up to the next text that can begin a registration.
     """
 
     def __init__(self, project: CppProject, main: str) -> None:
         self.project, self.main = project, main
         self.skipping = True
-        self.reached = 0
         self.included: set[str] = set()
         self.work = project.sources.work
         extension_name = partial(project.extension_names.of_cpp_file, main)
@@ -74,14 +72,10 @@ class TranslationUnit:
         outside = len(self._branches)
         for directive in file.directives:
             self.work.spend(1)
-            if not depth:
-                self.reached = directive.before
             if self._when is None:
                 self.project.account(file, directive.before, directive.at)
             elif not self.skipping or self.project.may_begin(file):
                 yield from self._text(file, directive.before, directive.at)
-            if not depth:
-                self.reached = directive.at
             if directive.kind in ("include", "include_next", "import"):
                 if self._when is not None and (header := self._included(directive)) is not None:
                     yield from self._read(header, depth + 1)
@@ -161,12 +155,10 @@ class TranslationUnit:
                 for place in range(index + 1, min(index + 3, len(tokens))):
                     tokens[place] = tokens[place]._replace(hide=frozenset({tokens[place].text}))
         decision = decide(self._argument(tokens), self.table.zero, partial(self.table.is_defined, when=when))
-        if isinstance(decision, bool):
-            return decision
-        if not is_readable(decision):
+        if not isinstance(decision, bool) and not is_readable(decision):
             at = directive.source.span(directive.at)
-            return Atom(f"#{kind} at {at.file}:{at.line}")
-        return known(decision, when)
+            decision = Atom(f"#{kind} at {at.file}:{at.line}")
+        return decision if isinstance(decision, bool) else known(decision, when)
 
     # ---- macros
 
