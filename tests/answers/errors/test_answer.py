@@ -499,3 +499,10 @@ def test_a_message_below_a_frame_without_its_line_of_code_is_read() -> None:
     message = "\"cat_cuda\" not implemented for 'Float8_e4m3fn'"
     assert [error.kind for error in find_errors(frame + message)] == ["no-dtype"]
     assert find_errors(f"{frame}    raise TypeError({message!r})") == []
+
+
+@pytest.mark.parametrize(
+    ("program", "first"), [("src/main.rs:5:3", "In a program of C++"), ("torch.mm(x, y)", "Import torch_scatter")]
+)
+def test_programs_of_other_languages_are_told_to_link_first(program: str, first: str) -> None:
+    assert answered(f"{program}\nUnknown builtin op: torch_scatter::scatter_max.").user[0].startswith(first)
