@@ -236,7 +236,8 @@ class BodyReader:
         is_whole = same_conditions(tokens)
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
-        elif any(token.text == "class_" for token in tokens):  # no operator
+        elif "class_" in (texts := [token.text for token in tokens]) or ("void" in texts[1:3] and "." not in texts):
+            # it defines no operator, or is a cast to void
             self._findings.account(tokens)
         elif self._may_have_left:
             self._refuse(tokens, "a 'return' before it may leave the block", when)
