@@ -50,7 +50,6 @@ _PARAMETERS = {
     "register_kernel": "op device_types func",
     "register_autograd": "op backward",
     "register_autocast": "op device_type cast_inputs",
-    **dict.fromkeys(("impl", "_impl"), "qualname types func"),
 }
 """Parameters of functions; those that end with a function return a decorator where it is not given."""
 MAX_CHOICES = 32
@@ -91,10 +90,7 @@ class TorchCalls:
 
     def _function(self, what: str, call: Call) -> Value:
         """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
-        order = _PARAMETERS.get(what, "none")
-        if call.given and isinstance(call.given[0], LibraryValue):
-            order = "lib schema alias_analysis func" if what == "define" else "lib name dispatch_key func"
-        *before, last = order.split()
+        *before, last = _PARAMETERS.get(what, "none").split()
         arguments = call.arguments(" ".join((*before, last)))
         if last in ("fn", "func") and arguments.get(last) is None:
             given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
@@ -235,11 +231,9 @@ class TorchCalls:
     # definitions
 
     def _define_function(self, call: Call) -> Value:
-        """``torch.library.define(qualname, schema)``; ``define(lib, schema, alias_analysis)(function)``."""
+        """``torch.library.define(qualname, schema)``; ``define(lib, schema)`` is a decorator."""
         if call.given and isinstance(given := call.given[0], LibraryValue):
-            *parts, function = call.given[1:]
-            self._impl(given, call.of(self._define(given, call.of(*parts, **call.keywords)), function))
-            return function
+            return Prepared(Bound(given, "define and impl"), tuple(call.given[1:]), call.keywords)
         arguments = call.arguments("qualname schema")
         name, schema = names.operator_of(arguments.get("qualname"), call.node), arguments.get("schema")
         lib = self._library_of(name, arguments.get("lib"), call)
@@ -280,17 +274,19 @@ class TorchCalls:
     # kernels
 
     def _impl_function(self, call: Call) -> Value:
-        """``torch.library.impl(qualname, types, func)``; ``impl(lib, name, dispatch_key)(function)``."""
+        """``torch.library.impl(qualname, types, func)``; ``impl(lib, name, dispatch_key)`` is a decorator."""
         first = call.given[0] if call.given else call.keywords.get("lib", call.keywords.get("qualname"))
         if call.given and isinstance(first, LibraryValue):
-            name, key, function = call.given[1:4]
-            self._impl(first, call.of(name, function, key, **call.keywords))
-            return function
+            parsed = call.arguments("lib name dispatch_key")
+            keyset = {name: value for name, value in call.keywords.items() if name == "with_keyset"}
+            return Prepared(Bound(first, "impl of"), (parsed.get("name"), parsed.get("dispatch_key", "")), keyset)
         other = isinstance(first, Dotted) and not first.name.startswith("torch.ops.")
         if other or (isinstance(first, Opaque) and len(call.given) >= 2 and "lib" not in call.keywords):
             return self._run.not_known(call, f"it is not known what `{function_name(first)}` is")
         parsed = call.arguments("qualname types func")
         qualname, types, function = (parsed.get(name) for name in ("qualname", "types", "func"))
+        if function is None:
+            return Prepared(Dotted("torch.library.impl"), (qualname, types), {"lib": parsed.get("lib")})
         operator = names.operator_of(qualname, call.node)
         lib = self._library_of(operator, parsed.get("lib"), call)
         for device_type in [types] if isinstance(types, str) else items_of(types) or [types]:
@@ -352,6 +348,14 @@ class TorchCalls:
                 return self._define(lib, call)
             case "impl":
                 self._impl(lib, call)
+            case "impl of" if len(call.given) > 2:  # the decorator `torch.library.impl`
+                name, key, *_, function = call.given
+                self._impl(lib, call.of(name, function, key, **call.keywords))
+                return function
+            case "define and impl" if call.given:  # the decorator `torch.library.define`
+                *given, function = call.given
+                self._impl(lib, call.of(self._define(lib, call.of(*given, **call.keywords)), function))
+                return function
             case "_register_fake":
                 self._fake(lib, call)
             case "fallback":
