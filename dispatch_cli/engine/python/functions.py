@@ -99,7 +99,7 @@ def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterat
     kind = schema.returns[0].type.kind if wanted == 1 else None
     if count == wanted or (count and kind is TypeKind.LIST):
         return
-    if not count and (kind is TypeKind.OPTIONAL or schema.returns[0].alias is not None):
+    if not count and (kind in (TypeKind.OPTIONAL, TypeKind.NONE) or schema.returns[0].alias is not None):
         return  # an alias is what C++ has passed, be it returned or not
     what = f"{count} value{'s' * (count != 1)}" if count else "nothing"
     why = f"returns {what} where the schema has {wanted} result{'s' * (wanted != 1)}"
