@@ -13,9 +13,9 @@ from dispatch_cli.model.higher_order import HigherOrderOperator
 def own_findings(view: View, find: Callable[[State, HigherOrderOperator], Iterator[Finding]]) -> Iterator[Finding]:
     """Findings that *find* makes of the view's operators.
 
-    For an operator that the files only add to, those that are there without the files are left out.
+    For an operator that the files only add to, those are left out of which all details are there without the files.
     """
     for operator in view.higher_order:
         inherited = view.state.inherited_higher_order_operators.get(operator.name) if operator.is_own else None
-        known = [] if inherited is None else [(it.message, it.details) for it in find(view.state, inherited)]
-        yield from (it for it in find(view.state, operator) if (it.message, it.details) not in known)
+        known = [] if inherited is None else [detail for it in find(view.state, inherited) for detail in it.details]
+        yield from (it for it in find(view.state, operator) if not set(it.details).issubset(known))
