@@ -105,8 +105,9 @@ def find(view: View) -> Iterator[Finding]:
             tip=tip,
             severity=severity,
         )
-        is_in_sources = name.namespace in view.namespaces.in_sources
-        yield finding._replace(mark=str(name).rpartition("::")[2]) if is_in_sources else finding
+        if name.namespace in view.namespaces.in_sources:
+            finding = finding._replace(mark=str(name).rpartition("::")[2])
+        yield finding
 
 
 def no_definition(view: View, name: OperatorName, defined: Defined) -> tuple[str, str, Severity]:

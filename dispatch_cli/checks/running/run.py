@@ -96,8 +96,8 @@ def run_checks(
     suppressions = Suppressions(view, known, frozenset(runs))
     functions = FunctionIndex(view.state.declarations.functions)
     finder = Finder(view)
-    listings: list[Listing] = []
-    hidden: list[Listing] = []
+    totals: list[Listing] = []
+    suppressed_totals: list[Listing] = []
     suppressed: list[Suppressed] = []
     idle: list[tuple[Check, Need]] = []
     for position, check in enumerate(sorted(checks, key=_is_about_the_run)):
@@ -108,24 +108,27 @@ def run_checks(
             idle.append((check, unmet))
             continue
         severity = (severities or {}).get(check.id)
-        listings.append(Listing(check.id, limits))
-        hidden.append(Listing(check.id, limits))
+        listing, hidden = Listing(check.id, limits), Listing(check.id, limits)
         results = _unused(view, suppressions) if _is_about_the_run(check) else _made(check, finder, conditions)
         for item in _each_once(results):
             finding = functions.of_call(check.hedged(view, item))
             if finding.span is None and finding.operator is not None:
                 finding = finding._replace(span=view.own_places.get(finding.operator))
             finding = finding if severity is None else finding._replace(severity=severity)
-            if (by := suppressions.of(finding)) is not None:
-                suppressed += [Suppressed(finding, by)] if hidden[-1].add(finding) else []
+            by = suppressions.of(finding)
+            if by is not None:
+                if hidden.add(finding):
+                    suppressed.append(Suppressed(finding, by))
             elif is_new is None or is_new(finding.check, finding.operator, finding.key, finding.subject):
-                listings[-1].add(finding)
+                listing.add(finding)
+        totals.append(listing)
+        suppressed_totals.append(hidden)
     return CheckRun(
-        tuple(finding for listing in listings for finding in listing.listed),
+        tuple(finding for listing in totals for finding in listing.listed),
         tuple(suppressed),
         tuple(idle),
-        tuple(listing for listing in listings if listing.counts),
-        tuple(listing for listing in hidden if listing.counts),
+        tuple(listing for listing in totals if listing.counts),
+        tuple(listing for listing in suppressed_totals if listing.counts),
     )
 
 

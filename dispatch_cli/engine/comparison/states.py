@@ -91,12 +91,13 @@ def _candidates(old: Side, new: Side, slots: SlotComparison) -> Collection[str]:
 
 
 def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackChange, ...]:
-    pairs = ((key, old.fallbacks.get(key), new.fallbacks.get(key)) for key in shared)
-    return tuple(
-        FallbackChange(key, before, after)
-        for key, before, after in pairs
-        if (not same_kernel(before, after) if before and after else before is not after)
-    )
+    changes = []
+    for key in shared:
+        before, after = old.fallbacks.get(key), new.fallbacks.get(key)
+        is_same = before is after if before is None or after is None else same_kernel(before, after)
+        if not is_same:
+            changes.append(FallbackChange(key, before, after))
+    return tuple(changes)
 
 
 class RefusedChange(NamedTuple):
