@@ -111,9 +111,7 @@ class Dispatcher:
                     f"Duplicate registration: {debug}. Original registration: {operator.definition.debug}",
                     operator.definition,
                 )
-            from dispatch_cli.engine.dispatcher.operator import visit_order
-
-            for key_id in visit_order(operator.visits):
+            for key_id in operator.visit_order():
                 key = self.universe.keys_of_ids[key_id]
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)

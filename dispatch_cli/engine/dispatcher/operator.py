@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.table.layout import KeyLayout
@@ -17,22 +16,6 @@ _MULTIPLIER = 11400714819323198485
 _WORD = 1 << 64
 _MIN_LOOKUPS = 4
 _MIN_BUCKETS = 4
-
-
-def visit_order(changes: Iterable[int]) -> list[int]:
-    """The keys of one operator, by id, in the order in which PyTorch visits their kernels.
-
-    changes: the id of each key whose first kernel came, and with a minus of each whose last kernel went.
-    It matters in one place: when a schema is defined after kernels that contradict it, PyTorch reports the first one
-    that it visits.
-    """
-    table = _KernelMap()
-    for change in changes:
-        if change > 0:
-            table.insert(change)
-        else:
-            table.erase(-change)
-    return table.ids()
 
 
 class _KernelMap:
@@ -111,7 +94,7 @@ class Operator:
     holds: how many things keep the operator in existence (definition and kernels).
     registered: one bit per key that has a kernel (`KeyLayout.registered_bit`), and `KeyLayout.closed` where no
         kernel is unknown. texts: what a table dump prints for the active kernel of each key.
-    live: the live table. visits: the keys that came and went, for `visit_order`.
+    live: the live table. visits: the id of each key whose first kernel came, and with a minus of each whose last went.
     """
 
     __slots__ = ("definition", "holds", "kernels", "live", "name", "registered", "texts", "visits")
@@ -183,6 +166,20 @@ class Operator:
     def stale(self) -> list[StaleEntry]:
         """The slots in which the live table differs from the canonical one."""
         return self.live.stale()
+
+    def visit_order(self) -> list[int]:
+        """The keys with kernels, by id, in the order in which PyTorch visits them.
+
+        It matters in one place: when a schema is defined after kernels that contradict it, PyTorch reports the first
+        one that it visits.
+        """
+        kernels = _KernelMap()
+        for change in self.visits:
+            if change > 0:
+                kernels.insert(change)
+            else:
+                kernels.erase(-change)
+        return kernels.ids()
 
     def has_kernel(self, key: str) -> bool:
         """True if a kernel is registered at exactly *key*, an alias key included."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations
-from dispatch_cli.engine.dispatcher.operator import visit_order
 from dispatch_cli.engine.table.registration import Refused
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -41,7 +40,7 @@ def everything(dispatcher: Dispatcher, names: tuple[str, ...]) -> dict[str, Any]
                 ],
                 [operator.live[key].kernel for key in dispatcher.universe.slots],
                 [[kernel.overrides for kernel in operator.kernels[key]] for key in operator.kernels],
-                visit_order(operator.visits),
+                operator.visit_order(),
                 operator.holds,
                 # the errors of later steps
                 _error(dispatcher, _implement(name)),
