@@ -33,6 +33,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 ENDINGS = (".yaml", ".yml", ".json", ".gz")
 _HEAD = re.compile(r"^\W*dispatch\W*:", re.MULTILINE)
+"""The field that every declaration file has."""
 _OTHERS = "name sources in C++ or Python, their folders, or declarations; settings in pyproject.toml need no naming"
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
 """A mark of a merge conflict."""

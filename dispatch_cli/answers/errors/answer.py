@@ -85,16 +85,15 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
-    package = "" if name is None or name.namespace is None else PACKAGE_OF.get(name.namespace, name.namespace)
-    if re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", package):
-        package = "vLLM (or a plugin or fork of it)"
+    package = _package_of(name)
+    of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
             *first.details,
             *_of_tensors(dict(first.details)),
             whose,
-            *([(f"namespace_{package}", ""), ("its_package", package)] if package else []),
+            *of_package,
             *own_code,
             *evidence(text),
         )
@@ -209,6 +208,14 @@ def _defines(names: Iterable[str], named: str) -> bool:
     return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
+def _package_of(name: OperatorName | None) -> str:
+    """The package of an operator, by its namespace."""
+    namespace = "" if name is None else name.namespace or ""
+    if re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", namespace):
+        return "vLLM (or a plugin or fork of it)"
+    return PACKAGE_OF.get(namespace, namespace)
+
+
 def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Conditions and values for advice on the dtypes that a text names, and on the device of a kernel."""
     dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
@@ -281,11 +288,8 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    names = {
-        **text.names,
-        "key": key,
-        **dict.fromkeys(["unwritten", "other_than_cpu"] if key == UNNAMED else ["unknown_key"], ""),
-    }
+    conditions = ("unwritten", "other_than_cpu") if key == UNNAMED else ("unknown_key",)
+    names = {**text.names, "key": key, **dict.fromkeys(conditions, "")}
     if key == UNNAMED:
         means = "The key has no name in that PyTorch, as QuantizedCUDA in 1.6, and those of forks, such as DirectML's."
     else:
