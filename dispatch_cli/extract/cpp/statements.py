@@ -234,10 +234,11 @@ class BodyReader:
         if not tokens:
             return
         is_whole = same_conditions(tokens)
+        texts = [token.text for token in tokens]
+        is_cast_to_void = "".join(texts[:8]) in (f"(void){self._name}", f"static_cast<void>({self._name})")
         if not self._mentions(tokens):
             self._without_library(tokens, when, is_whole)
-        elif "class_" in (texts := [token.text for token in tokens]) or ("void" in texts[1:3] and "." not in texts):
-            # it defines no operator, or is a cast to void
+        elif "class_" in texts or is_cast_to_void:  # it defines no operator
             self._findings.account(tokens)
         elif self._may_have_left:
             self._refuse(tokens, "a 'return' before it may leave the block", when)
