@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dispatch_cli.declarations.project import project_folder
 from dispatch_cli.declarations.source import SourceError, check_inside
@@ -22,6 +22,7 @@ from dispatch_cli.model.sources.extracted import (
     Extracted,
     ExtractedBlock,
     ExtractedDefinition,
+    ExtractedFallback,
     ExtractedKernel,
     Extraction,
     SourceKind,
@@ -210,12 +211,15 @@ def without_names(items: Iterable[Extracted], names: Collection[str]) -> Iterato
         return key if match is None or match[1].lower() not in names else match.string[: match.start(1)] + PRIVATE_USE1
 
     for item in items:
-        changes: dict[str, Any] = {
-            name: shared(getattr(item, name)) for name in ("dispatch_key", "key") if hasattr(item, name)
-        }
-        if (block := getattr(item, "block", None)) is not None:
-            changes["block"] = block._replace(dispatch_key=shared(block.dispatch_key))
-        yield item._replace(**changes)
+        if isinstance(item, ExtractedBlock):
+            item = item._replace(dispatch_key=shared(item.dispatch_key))
+        elif isinstance(item, ExtractedDefinition | ExtractedKernel | ExtractedFallback):
+            item = item._replace(block=item.block._replace(dispatch_key=shared(item.block.dispatch_key)))
+        if isinstance(item, ExtractedKernel):
+            item = item._replace(key=shared(item.key))
+        if isinstance(item, ExtractedFallback):
+            item = item._replace(key=shared(item.key))
+        yield item
 
 
 def _used_names(items: Iterable[Extracted]) -> Iterator[str]:

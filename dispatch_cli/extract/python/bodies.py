@@ -136,7 +136,7 @@ def _viewed(node: ast.expr, views: _Views) -> Iterator[tuple[str, ast.expr, bool
     for name, sure in _storage(node):
         if name in views:
             argument, value, always = views[name]
-            yield argument, (isinstance(node, ast.Name) and value) or node, sure and always
+            yield argument, value if value is not None and isinstance(node, ast.Name) else node, sure and always
 
 
 def _written(node: ast.AST) -> list[ast.expr]:

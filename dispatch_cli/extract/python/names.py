@@ -249,8 +249,12 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
         return frozenset()
     passing = {use for node in own for use in _passing_uses(node)}
     uses = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
-    assigned = (node for node in own if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
-    return frozenset(node.value for node in assigned if uses[source_text(node.targets[0])] == 1 == len(node.targets))
+    dropped = set[ast.AST]()
+    for node in own:
+        match node:
+            case ast.Assign([ast.Name(name)], value) if uses[name] == 1:  # this assignment is the one
+                dropped.add(value)
+    return frozenset(dropped)
 
 
 _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)

@@ -90,8 +90,9 @@ class TorchCalls:
 
     def _function(self, what: str, call: Call) -> Value:
         """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
-        *before, last = _PARAMETERS.get(what, "none").split()
-        arguments = call.arguments(" ".join((*before, last)))
+        order = _PARAMETERS.get(what, "")
+        arguments = call.arguments(order)
+        *before, last = order.split(" ")
         if last in ("fn", "func") and arguments.get(last) is None:
             given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
             return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
