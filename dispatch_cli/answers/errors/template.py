@@ -16,7 +16,7 @@ _OF_PYTORCH = (
     r"(?:_?_Z(?:T[VTISCh])?(?:N[rVK]{0,3}[RO]?)?(?:2at|3c10|4thpp|5torch|6caffe2|\d{1,2}THP|"
     r"8pybind116detail11type_casterIN(?:2at|3c10))\w{1,1000}|"
     r"_?TH(?:[CP]|NN|CS)?_?[A-Z][a-z]\w{0,200}|"
-    r"_?(?:aoti_torch|torch_(?:library|list|string|stream|parallel|exception|call_dispatcher))\w{0,200})"
+    r"_?(?:aoti_torch|torch_(?:library|list|string|stream|parallel|exception|call_d|from_blob|new_|[gs]et_|delete_|c10_))\w{0,200})"
 )
 """Names of C++ in PyTorch's libraries, of its stable C API, and of its former C libraries TH, THC and THNN."""
 _OF_PYTHON = r"(?:(?=\w{0,12}(?:THP|pybind11))(?P<of_python>))?"

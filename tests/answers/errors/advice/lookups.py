@@ -120,8 +120,13 @@ untried("mixed-devices", "or what is before it to", "needs a GPU")
 untried("no-dtype", "Convert them before they are moved", "needs a Mac")
 untried("no-library-file", "install the Visual C++ Redistributable", "needs Windows")
 untried("no-library-file", "Some packages exist with and without", "needs another package")
-untried("no-library-file", "Import torch before an extension", "needs Windows")
-untried("no-library-file", "Take a build of the extension for this PyTorch, Python and CUDA", "needs Windows")
+untried("no-library-file", "An extension: import torch before it", "needs Windows")
+untried("no-library-file", "An extension: install its build", "needs Windows")
+untried("no-library-file", "Install FFmpeg with its shared libraries", "needs another machine")
+untried("no-library-file", "Install the torchcodec that belongs to", "needs another build")
+untried("no-attention", "Install the xformers that belongs to", "needs xformers")
+untried("no-attention", "The lines below name what each form does not take", "needs xformers")
+untried("no-attention", "Turn xformers off", "needs xformers")
 untried("no-library-file", "Install or build the extension for the installed PyTorch", OTHER_BUILD)
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)
 untried("no-library-file", "The installed PyTorch is built without CUDA", OTHER_BUILD)
@@ -148,3 +153,6 @@ def library_at_another_path(advice):
     with tempfile.TemporaryDirectory() as folder:
         path = torch.__file__.replace("__init__.py", "lib/libc10.so") if advice else f"{folder}/libmine.so"
         torch.ops.load_library(path)
+
+
+untried("mixed-dtypes", "Or call it under `torch.autocast(device_type)`, which makes", "needs an older version")

@@ -53,16 +53,24 @@ untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
 untried("other-text", "Give it a fake implementation", "tried for texts about its absence")
 
 
-@tries("changed-in-place", "Use the operator that returns its result", "or change a copy")
+@tries("changed-in-place", "`inplace=False` in layers", "`x = x + y`", "or change a copy")
 def changed_before_backward(advice):
     y = training(1.0).exp()
-    if "returns" in advice:
-        y = y.add(1)
+    if "layers" in advice:
+        y = torch.nn.functional.relu(y)
+    elif "copy" in advice:
+        y = y.clone().add_(1)
     elif advice:
-        y.clone().add_(1)
+        y = y + 1
     else:
-        y.add_(1)
+        torch.nn.functional.relu(y, inplace=True)
     y.backward()
+
+
+@tries("changed-in-place", "Use the operator that returns its result")
+def leaf_changed(advice):
+    x = training(1.0)
+    (x.add(1) if advice else x.add_(1)).backward()
 
 
 @tries("backward-call", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
