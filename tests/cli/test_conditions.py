@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -160,6 +161,15 @@ def test_files_that_are_named_contradict_each_other(make: Make) -> None:
     make({"one.cpp": ONE, "two.cpp": TWO})
     assert checked(".") == ["alternative-files"]
     assert checked("one.cpp", "two.cpp") == ["refused-registration", "overridden-kernel"]
+
+
+def test_a_file_is_named_with_the_next_of_its_alternatives(make: Make) -> None:
+    """A pair is named for what it alone has: here, ``g`` of the first and the third file."""
+    second = 'TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("g", &g); }\n'
+    make({"a.cpp": ONE + second, "b.cpp": ONE, "c.cpp": ONE + second, "d.cpp": ONE})
+    result = call("check-invariants", ".", "--config", "none", "--severity", "info", "--full")
+    pairs = re.findall(r"info\[alternative-files\]: (\w).cpp and (\w).cpp", result.out)
+    assert pairs == [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
 
 
 def test_only_what_contradicts_has_a_condition(make: Make) -> None:

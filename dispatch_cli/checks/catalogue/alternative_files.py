@@ -3,7 +3,7 @@
 A project may have an implementation for each build, in a file of its own. Where two files of a project define one
 operator, or have the `TORCH_LIBRARY` block of one namespace, or a kernel for one operator at one key, a program that
 loads both fails, or one kernel overrides the other. So they are taken for alternatives: every other check looks at each
-choice of files, and says for which a finding holds. This finding names the two files.
+choice of files, and says for which a finding holds. This finding names the two files; of more, each with the next.
 
 They are not taken for alternatives where both are named on the command line. Then what they contradict each other in
 is a finding, such as `refused-registration`.
@@ -67,7 +67,7 @@ Places = dict[str, Span | None]
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every two files that are alternatives and register the same."""
+    """A finding for every file and the next one that is its alternative and registers the same."""
     variants = view.first.state.variants
     if variants is None or view is not view.first or not view.is_whole:
         return
@@ -85,21 +85,21 @@ def find(view: View) -> Iterator[Finding]:
                 rivals[choice.file] = choice.rivals
                 if name := _name(step):
                     registered.setdefault(choice.file, {}).setdefault(name, span)
-    for file in rivals:
+    for file, places in registered.items():
+        reported: set[str] = set()
         for rival in sorted(rivals[file]):
-            if file < rival and rival in registered:
-                yield from _finding(file, rival, registered.get(file, {}), registered[rival])
+            shared = [name for name in places if name in registered.get(rival, {})]
+            if file < rival and not reported.issuperset(shared):
+                reported.update(shared)
+                yield _finding(file, rival, shared, places[shared[0]], registered[rival][shared[0]])
 
 
-def _finding(file: str, rival: str, places: Places, others: Places) -> Iterator[Finding]:
-    shared = [name for name in places if name in others]
-    if not shared:
-        return
+def _finding(file: str, rival: str, shared: list[str], place: Span | None, other: Span | None) -> Finding:
     more = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
-    yield CHECK.finding(
+    return CHECK.finding(
         f"{file} and {rival} both register {shared[0]}{more}; they are taken for alternatives: a build has one",
-        span=places[shared[0]],
-        related=[("the other file registers it here", others[shared[0]])],
+        span=place,
+        related=[("the other file registers it here", other)],
         details=(("files", f"{file}, {rival}"),),
         tip="if one program loads both, name both files; if not, say when each is in the build: "
         "glob and when in [[tool.dispatch-cli.extract.files]], or exclude",
