@@ -185,7 +185,7 @@ class PythonReader:
         return name not in COMMON
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
-        """Go through functions that nothing calls, as if somebody did."""
+        """Go through functions that nothing calls, as if somebody did: with either value for a switch."""
         run, went = self.run, False
         functions = sorted(run.functions.get(file, ()), key=lambda code: code.name.startswith("_"))
         for function in functions:  # private ones by their callers
@@ -204,7 +204,9 @@ class PythonReader:
         first = arguments[0].arg if arguments else ""
         of_class = function.scope.is_class and function.kind != "staticmethod" and bool(arguments)
         owner = Opaque(code, first) if function.scope.is_class else None
+        choices = {name: Opaque(None, name) for name, value in function.defaults.items() if isinstance(value, bool)}
         bound = replace(function, binds=owner, bound=of_class, wrapped=None, attributes={}, may_be_replaced=False)
+        bound.defaults = function.defaults | choices
         try:
             with run.anew():
                 run.now.assumed = function
