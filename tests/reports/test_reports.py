@@ -71,4 +71,4 @@ def test_what_helps_is_a_list_in_every_format() -> None:
     report = next(report for report in reports() if report.name == "torchvision_nms")
     for format_, item in (("text", "- "), ("markdown", "- "), ("html", "<p>&bull; ")):
         out = call("explain", "--from-error", str(report.file), "--format", format_).out
-        assert f"\n{item}Install a build of the package for CUDA" in out
+        assert f"\n{item}Install a build of torchvision for CUDA" in out

@@ -57,6 +57,8 @@ PACKAGE_OF = {
     "xla": "torch_xla",
 }
 """The packages of operators by their namespaces; others are called like them."""
+KNOWN_PACKAGES = ("fbgemm_gpu", "mmcv", "pyg_lib", "torch_npu", "torchao", "torchaudio", "torchvision", "xformers")
+"""The packages whose name is sure; another namespace may be the name of a part."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -87,6 +89,9 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
     package = _package_of(name)
     of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
+    of_package.append(("whose_package", package if package in KNOWN_PACKAGES else "the package"))
+    if package in KNOWN_PACKAGES:
+        of_package.append(("known_package", package))
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
@@ -241,7 +246,10 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_the_cpu": details.get("device", "").upper() == "CPU",
-        "creating": re.match(r"(?:normal|uniform|check_uniform|random|arange|linspace)_", details.get("function", "")),
+        "creating": re.match(
+            r"(?:fill_empty_deterministic|normal|uniform|check_uniform|random|arange|linspace)_",
+            details.get("function", ""),
+        ),
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
@@ -365,6 +373,9 @@ def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> 
     over = " with ".join(state.over) or "The state of the given files"
     held = {slot for form in forms for slot in universe.backends if _holds(dispatcher, form, slot)}
     if key in held:
+        # a default kernel calls other operators, such as the one that is refused
+        if all(dispatcher.table(form)[key].rule is Rule.DEFAULT for form in forms if _holds(dispatcher, form, key)):
+            return report
         fact = Fact("here", (key,), Proof.STATE, f"{over} has a kernel of {named} for {key}.")
         names = {**names, "kernel_here": over} if report.version.release is None else names
         return replace(report, facts=(fact,), user=advice(message.user, names))

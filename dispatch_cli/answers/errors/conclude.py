@@ -257,7 +257,12 @@ def facts(case: Case) -> Iterator[Fact]:
         yield _of_call(case)
     if case.key == META and READS_DATA in case.tags:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
-        yield Fact(NO_DATA, (META,), Proof.STATE, f"{reads}have no data, so it cannot work for them.")
+        yield Fact(
+            NO_DATA,
+            (META,),
+            Proof.STATE,
+            f"{reads}have no data, so it cannot work for them, nor have a fake implementation (abstract impl).",
+        )
         return
     if case.is_backend and case.key != META:
         yield from _reason(case)
@@ -348,7 +353,11 @@ def _likely(case: Case, kind: str) -> Fact:
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
     what = "batching rule" if "Batched" in case.key else "kernel"
-    calls = ", a default one, which calls other operators" if case.rule is Rule.DEFAULT and not case.declared else ""
+    calls = (
+        ", a default one, which calls other operators, or only raises"
+        if case.rule is Rule.DEFAULT and not case.declared
+        else ""
+    )
     who = "The files that are given declare" if case.declared else f"{case.over} has"
     return Fact("here", (case.key,), Proof.STATE, f"{who} a {what} there{calls}.")
 
@@ -394,6 +403,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     if case.key.startswith("Autocast"):
         yield "autocast", _type(case, case.key.removeprefix("Autocast"))
     yield from (("device", _device(case, backend)), ("backend", backend))
+    of_kernels = {case.universe.runtime_parts[key][0] for key in case.kernels or ()}
     of_call = is_backend and not case.makes
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     others = kind == NO_KERNEL and is_dense and case.backend not in ("CPU", META) and case.pytorchs and not case.makes
@@ -415,6 +425,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
         "coo": is_backend and functionality == SPARSE and not case.factory,
+        "only_sparse": of_call and is_dense and bool(case.kernels) and of_kernels <= {SPARSE, CSR},
         "compressed": functionality == CSR and (case.makes or SPARSE in there),
         "made_sparse": case.makes and functionality in (SPARSE, CSR),
         "dense_there": DENSE in there,

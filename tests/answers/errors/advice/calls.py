@@ -212,6 +212,12 @@ untried("defined-twice", "Else find out which other package, or PyTorch itself, 
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of its package that has a kernel", "needs another build")
+untried("not-on-device", "Or try a newer PyTorch: each has kernels", "needs another build")
+untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
+untried("no-batching-rule", "let `ModuleValidator.fix(model)` replace layers", "needs Opacus")
+untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
+untried("no-derivative", "It is the gradient of a layer as MPS", "needs a GPU")
+untried("other-text", "Leave torch.compile out on MPS", "needs a GPU")
 untried(
     "fake-mixed",
     "Keep the function that uses it out of the compiled region",
@@ -292,3 +298,27 @@ untried("no-dtype", "That is the code of `x.index_put_(i, y, accumulate=True)`",
 untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version")
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
+
+
+@tries("no-kernel", "Make the tensor sparse before the call")
+def number_of_entries_of_a_dense_tensor(advice):
+    x = torch.eye(2)
+    assert (x.to_sparse() if advice else x)._nnz() == 2
+
+
+@tries("no-dtype", "`torch.utils.deterministic.fill_uninitialized_memory = False`", "or the mode", until="2.4")
+def new_tensor_that_is_filled(advice):
+    torch.use_deterministic_algorithms("mode" not in advice)
+    torch.utils.deterministic.fill_uninitialized_memory = "fill" not in advice
+    assert torch.empty(2, dtype=torch.float8_e4m3fn).shape == (2,)
+
+
+@tries("wrong-arguments", "are mostly of two versions")
+def argument_too_many(advice):
+    assert add_number()(ONE, 1, *(() if advice else (2,))).sum() == 8
+
+
+@tries("defined-twice", "that module ran twice")
+def block_of_a_module_that_runs_twice(advice):
+    libraries = [torch.library.Library("t", "DEF") for _ in range(1 if advice else 2)]
+    assert len(libraries) == 1
