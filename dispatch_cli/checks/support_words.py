@@ -59,7 +59,8 @@ HELP = {
     Reason.NOT_TRANSFORMED: _OWN_FUNCTION,
     Reason.UNDECLARED_WRITE: "declare the write: Tensor(a!) in the schema, or its name in mutates_args",
     Reason.MUTABLE_RESULT: (
-        "let it return nothing; or, from PyTorch 2.13 on, what it writes to, with the tag inplace or out"
+        "let it return nothing; or, from PyTorch 2.13 on, the first argument, with the tag inplace, or those that are "
+        "given by name, with the tag out"
     ),
     Reason.ALIASED_RESULT: "return a copy, or write it as a composite of PyTorch's operators",
     Reason.NO_VMAP: "register a batching rule (torch.library.register_vmap)",
