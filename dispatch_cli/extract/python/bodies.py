@@ -85,13 +85,7 @@ def body_of(function: Value, run: PythonRun) -> FunctionBody | None:
         for name, count in Counter(part.id for part in _parts(result) if isinstance(part, ast.Name)).items()
         if count > 1 and name in bound and name not in given
     ]
-    counts = [count for result in results if (count := _values(result, arguments)) is not None]
-    values = None
-    if counts and len(counts) == len(results):
-        values = min(all_of for all_of, _ in counts), max(last for _, last in counts)
-    elif all(result is None or source_text(result) == "None" for result in results):
-        acts = any(isinstance(inner, ast.Assign | ast.AugAssign | ast.Return) for inner in nodes)  # no placeholder
-        values = (0, 0) if acts and not any(isinstance(inner, ast.Raise | ast.Assert) for inner in nodes) else None
+    values = _values_of_all(results, nodes, arguments)
     if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in nodes):
         returns, values = [], None
     return FunctionBody(parameters, tuple(writes[:MAX_USES]), tuple(returns[:MAX_USES]), values)
@@ -217,6 +211,17 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
             return _is_computed(left, arguments) or _is_computed(right, arguments)
         case _:
             return False
+
+
+def _values_of_all(results: list[ast.expr | None], nodes: list[ast.AST], arguments: set[str]) -> tuple[int, int] | None:
+    """The fewest values of all results, and the most up to the last that is not None; None where that is not known."""
+    counts = [count for result in results if (count := _values(result, arguments)) is not None]
+    if counts and len(counts) == len(results):
+        return min(all_of for all_of, _ in counts), max(last for _, last in counts)
+    if any(result is not None and source_text(result) != "None" for result in results):
+        return None
+    acts = any(isinstance(inner, ast.Assign | ast.AugAssign | ast.Return) for inner in nodes)  # no placeholder
+    return (0, 0) if acts and not any(isinstance(inner, ast.Raise | ast.Assert) for inner in nodes) else None
 
 
 def _values(node: ast.expr | None, arguments: set[str]) -> tuple[int, int] | None:
