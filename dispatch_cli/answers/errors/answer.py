@@ -57,7 +57,7 @@ PACKAGE_OF = {
     "xla": "torch_xla",
 }
 """The packages of operators by their namespaces; others are called like them."""
-KNOWN_PACKAGES = ("fbgemm_gpu", "mmcv", "pyg_lib", "torch_npu", "torchao", "torchaudio", "torchvision", "xformers")
+KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
 """The packages whose name is sure; another namespace may be the name of a part."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
@@ -89,9 +89,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
     package = _package_of(name)
     of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
-    of_package.append(("whose_package", package if package in KNOWN_PACKAGES else "the package"))
-    if package in KNOWN_PACKAGES:
-        of_package.append(("known_package", package))
+    known = [("known_package", package)] if KNOWN_PACKAGES.fullmatch(package) else []
+    of_package += [*known, ("whose_package", package if known else "the package")]
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
@@ -247,8 +246,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_the_cpu": details.get("device", "").upper() == "CPU",
         "creating": re.match(
-            r"(?:fill_empty_deterministic|normal|uniform|check_uniform|random|arange|linspace)_",
-            details.get("function", ""),
+            r"(?:normal|\w*uniform|random|arange|linspace|fill_empty\w*)_", details.get("function", "")
         ),
         "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
     }

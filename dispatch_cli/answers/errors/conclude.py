@@ -379,7 +379,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     if newer is not None and not (case.factory and functionality in (DENSE, QUANTIZED)) and NO_DATA not in kinds:
         yield "newer", newer
         yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
-    elif case.pytorchs and not case.built and "not-written" in kinds:
+    elif case.pytorchs and (kind == NOT_ON_DEVICE or (not case.built and "not-written" in kinds)):
         yield "unwritten", ""
     elsewhere = {str(case.universe.runtime_parts[key][1]) for key in case.kernels or () if key != META}
     if case.pytorchs and case.key == "CPU" and elsewhere in ({"PrivateUse1"}, {"XPU"}):

@@ -121,12 +121,9 @@ HOLES = {
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
-    "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|GeneratedBackwardFor_|[A-Z]\w{1,80}Backward\d\b"
+    "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
-    # the class of an operator's formula: namespace, name and overload can be told apart where none has an underscore
-    "generated_backward": r"GeneratedBackwardFor_(?:(?P<namespace>[^\W_]{1,60})_(?P<name>[^\W_]{1,60})"
-    r"_(?:default|(?P<overload>[^\W_]{1,60}))|(?P<function>\w{1,200}?)(?:_default)?)Backward\b",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"

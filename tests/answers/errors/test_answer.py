@@ -421,33 +421,6 @@ def test_a_shape_that_fails_under_compile_is_one_error() -> None:
     assert report.user[0].startswith("Run it without torch.compile")
 
 
-@pytest.mark.parametrize(
-    ("backward", "whose"),
-    [
-        ("mylib_f_default", "mylib::f"),
-        ("mylib_f_Tensor", "mylib::f.Tensor"),
-        ("my_lib_my_f_default", "my_lib_my_f"),
-        ("mylib_f_Tensor_x", "mylib_f_Tensor_x"),
-    ],
-)
-def test_the_formula_of_an_operator_is_named_without_pytorchs_own_count(backward: str, whose: str) -> None:
-    says = answered(
-        f"RuntimeError: function GeneratedBackwardFor_{backward}Backward returned an incorrect number of "
-        "gradients (expected 3, got 2)"
-    ).says
-    assert says == f"the backward of {whose} returns gradients that do not fit"
-
-
-def test_one_gradient_too_many_of_a_formula_may_be_at_the_place_of_no_argument() -> None:
-    """PyTorch adds a last one, None, and removes all None behind that of the last argument (live 2.13)."""
-    report = answered(
-        "RuntimeError: function GeneratedBackwardFor_mylib_f_defaultBackward returned a gradient different than None "
-        "at position 2, but the corresponding forward input was not a Variable"
-    )
-    assert report.says.endswith("there is one for an argument that is no tensor, or one too many")
-    assert any("fewer arguments" in step for step in report.user)
-
-
 def test_the_place_of_a_block_with_another_namespace_is_told() -> None:
     details = answered(
         'RuntimeError: impl("aten::add.Tensor", ...): Explicitly provided namespace (aten) in operator name does not '

@@ -224,7 +224,7 @@ untried("no-kernel", "In a build with selected operators", "needs another build"
 untried("no-kernel", "https://pytorch.org/get-started/locally/", "needs another build")
 untried("no-kernel", "before you create a tensor", "needs the package of a backend")
 untried("no-kernel", "Install or build {whose_package} again", "needs another build")
-untried("no-kernel", "Try a newer PyTorch, and a newer package", "no such version is known")
+untried("no-kernel", "Try a newer PyTorch, or package of the backend", "no such version is known")
 untried("no-kernel", "If this is a part of the text", "something to look at")
 untried("no-kernel", "Create the tensor on", "needs another build")
 untried("no-kernel", "for this call: ", "needs another build")
