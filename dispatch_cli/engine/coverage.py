@@ -18,7 +18,7 @@ from dispatch_cli.engine.backend_answers import (
     Service,
     Training,
 )
-from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does
+from dispatch_cli.engine.call.kernels.own_kernels import RAISES, does, place_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration, schema_text_takes_tensors
@@ -74,7 +74,7 @@ def _effect(registration: Registration, name: str) -> str | None:
     What a captured state says of its kernels counts for calls: whether an operator was looked at changes nothing here.
     """
     key, kernel = registration.key, registration.kernel
-    own = does(kernel.debug, key, name).what
+    own = does(place_of(kernel.debug, key, name)).what
     if own == RAISES or (own == _COMPUTES and key == BACKEND_SELECT):
         return own
     if registration.captured:

@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.fake_tensor_mode import (
     foreach_mismatch,
     mismatch,
 )
-from dispatch_cli.engine.call.kernels.callees import called_by, calls_hidden, like_result, without_results, writes_out
+from dispatch_cli.engine.call.kernels.callees import called_by, calls_hidden, calls_more, like_result, without_results
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
@@ -222,7 +222,7 @@ class FakeCall:
             operator = self.call.dispatcher.operator(other)
             tags, schema = operator.tags, operator.schema
         if path is FakePath.META and error is None:
-            hidden = calls_hidden(last.slot, last.live) or (writes_out(*called) and calls_hidden(*first))
+            hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
             outcome = outcome._replace(followed=not hidden)
         return outcome, error
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.chain import KernelChain
-from dispatch_cli.engine.call.kernels.callees import called_by, like_result, refused_layout, without_results
+from dispatch_cli.engine.call.kernels.callees import always_called_by, like_result, refused_layout, without_results
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.step import Followed
@@ -54,7 +54,7 @@ class CallSimulator(KernelChain):
         kernel = last.live.kernel
         if kernel is None or last.why not in (Why.BACKEND, Why.CORE_KERNEL):
             return followed.end
-        callee = called_by(self.dispatcher, self.name, self.operator.tags, kernel.debug)
+        callee = always_called_by(self.dispatcher, self.name, self.operator.tags, kernel.debug)
         if callee is None:
             return followed.end
         layout = refused_layout(callee, followed.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.engine.call.kernels.callees import called_by
+from dispatch_cli.engine.call.kernels.callees import always_called_by
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Error
 from dispatch_cli.model.calls.call import Context, TensorSpec
@@ -31,7 +31,7 @@ def _ask(side: Side, _seed: int) -> list[Any]:
         registration = operator.active(NON_FUNCTIONAL)
         if registration is None or operator.schema is None:
             continue
-        if called_by(dispatcher, name, operator.tags, registration.kernel.debug) is None:
+        if always_called_by(dispatcher, name, operator.tags, registration.kernel.debug) is None:
             continue
         count = sum(is_tensor(argument.type) for argument in operator.schema.arguments)
         for kind in KINDS if count else ():

@@ -1,12 +1,15 @@
 """Operators that PyTorch's own composite kernels call.
 
-Of a kernel that torchgen writes, the operator and its forms tell which; of others it is not known.
+Of a kernel that torchgen writes, the operator and its forms tell which:
 - for CompositeExplicitAutogradNonFunctional, the functional and the in-place form of a structured operator compute the
   shape, and call the ``out=`` form (``StructuredRegisterDispatchKey.gen_one`` in
   ``torchgen/dest/register_dispatch_key.py``). The forms have the same arguments (``FunctionSchema.signature``).
 - The copy of a view calls the view (``torchgen/gen_functionalization_type.py``).
 - The forms that torchgen adds call the one that they are made of (``gen_composite_functional_kernel`` and
   ``gen_composite_out_kernel`` in ``torchgen/native_function_generation.py``).
+
+Names tell it of others: those of lists of tensors (``ForeachOpsKernels.cpp``) call the operator for each tensor, and
+those that take a number for a tensor make a tensor of it (``wrapped_scalar_tensor``).
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from dispatch_cli.engine.call.kernels.own_kernels import WRAPS, Does, does, iterating
-from dispatch_cli.engine.call.schema_facts import arguments_of
+from dispatch_cli.engine.call.kernels.own_kernels import CALLS, ITERATES, WRAPS, Does, does, of_operators, place_of
+from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.table.table import TableEntry
@@ -31,6 +34,17 @@ GENERATED, VIEW_COPY = "generated", "view_copy"
 """Tags: the operator is not in ``native_functions.yaml``; it copies the view that another one makes."""
 _OUT = "out"
 _COPY = "_copy"
+_FOREACH = "_foreach_"
+_OF_EACH = {
+    "": ("",),
+    "List": ("Tensor", "Tensor_Tensor"),
+    "Scalar": ("Tensor_Scalar", "Scalar", ""),
+    "ScalarList": ("Tensor_Scalar", "Scalar", ""),
+    "ScalarAndTensor": ("Scalar",),
+}
+"""The overload of an operator of lists, and those that the operator of one tensor may have for it."""
+_ONE_OF = {"maximum": "clamp_min", "minimum": "clamp_max"}
+"""The operators of lists whose kernels call an operator of another name for each tensor."""
 _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """The alias keys at which a kernel may call other operators, below autograd."""
 _IN_CPP = re.compile(r"\.(?:cpp|h|cc|cu):[0-9]+$")
@@ -39,7 +53,23 @@ _NOT_STRIDED = frozenset(Layout) - {Layout.STRIDED}
 
 
 def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str) -> OperatorName | None:
-    """The operator that a kernel which torchgen writes calls; None for another kernel. debug: the kernel's text."""
+    """The operator that such a kernel calls; None for another kernel. debug: the kernel's text."""
+    if _COMPOSITE.search(debug) is None:
+        return None
+    if (rows := of_operators(CALLS).get(str(name))) is not None:
+        return OperatorName.parse(rows[0].does.text)
+    if (callee := always_called_by(dispatcher, name, tags, debug)) is not None:
+        return callee
+    callee = next((callee for callee in _by_name(name) if callee in dispatcher), None)
+    if callee is not None and _takes_number(name) and not _more(dispatcher, callee, name):
+        return None
+    return callee
+
+
+def always_called_by(
+    dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str
+) -> OperatorName | None:
+    """The operator that a kernel which torchgen writes calls, whatever it is given; None for another kernel."""
     if _COMPOSITE.search(debug) is None:
         return None
     callee = next((callee for callee in _generated_from(name, tags) if callee in dispatcher), None)
@@ -51,7 +81,7 @@ def refused_layout(callee: OperatorName, values: Iterable[Value]) -> Layout | No
 
     Its shape is computed by a TensorIterator, whose tensors are strided (``OperandInfo::validate``).
     """
-    if str(callee) not in iterating():
+    if str(callee) not in of_operators(ITERATES):
         return None
     layouts = (value.spec.layout for value in values if value.spec is not None and not value.is_absent)
     return next((layout for layout in layouts if layout in _NOT_STRIDED), None)
@@ -59,7 +89,7 @@ def refused_layout(callee: OperatorName, values: Iterable[Value]) -> Layout | No
 
 def _out_form(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...], debug: str) -> OperatorName | None:
     """The ``out=`` form of a structured operator, of which the kernel is another form's."""
-    if VIEW_COPY in tags or does(debug, NON_FUNCTIONAL, str(name)) != _STRUCTURED:
+    if VIEW_COPY in tags or does(place_of(debug, NON_FUNCTIONAL, str(name))) != _STRUCTURED:
         return None
     schema = dispatcher.operator(name).schema
     if schema is None or any(argument.kwarg_only for argument in schema.arguments if writes(argument)):
@@ -85,6 +115,15 @@ def _signature(schema: FunctionSchema) -> tuple[tuple[str, str, bool], ...]:
     )
 
 
+def calls_more(name: OperatorName, tags: tuple[str, ...]) -> bool:
+    """True if the kernel does more after that call: one for ``out`` may resize that, and copies the result."""
+    return str(name) in of_operators(CALLS) or _writes_out(name, tags)
+
+
+def _writes_out(name: OperatorName, tags: tuple[str, ...]) -> bool:
+    return GENERATED in tags and (name.overload == _OUT or name.overload.endswith(f"_{_OUT}"))
+
+
 def calls_hidden(slot: str, entry: TableEntry) -> bool:
     """True if a kernel in C++ may call operators that are not known, and that may have no kernel for the slot.
 
@@ -96,9 +135,17 @@ def calls_hidden(slot: str, entry: TableEntry) -> bool:
     return registration.key in _EXPLICIT and _IN_CPP.search(kernel.debug) is not None
 
 
-def writes_out(name: OperatorName, tags: tuple[str, ...]) -> bool:
-    """True if torchgen added it for ``out``; its kernel may resize that after the call, and copies the result."""
-    return GENERATED in tags and (name.overload == _OUT or name.overload.endswith(f"_{_OUT}"))
+def _takes_number(name: OperatorName) -> bool:
+    return "scalar" in name.overload.lower() and _FOREACH not in name.name
+
+
+def _more(dispatcher: Dispatcher, called: OperatorName, name: OperatorName) -> bool:
+    """True if an operator takes more tensors than another one."""
+    counts = []
+    for operator in (called, name):
+        definition = dispatcher.operator(operator).definition
+        counts.append(None if definition is None else most_tensors(definition.schema))
+    return counts[0] is not None and counts[1] is not None and counts[0] > counts[1]
 
 
 def _generated_from(name: OperatorName, tags: tuple[str, ...]) -> Iterator[OperatorName]:
@@ -108,12 +155,29 @@ def _generated_from(name: OperatorName, tags: tuple[str, ...]) -> Iterator[Opera
         yield name._replace(name=name.name.removesuffix(_COPY))
     if GENERATED not in tags:
         return
-    if writes_out(name, tags):
+    if _writes_out(name, tags):
         inner = overload.removesuffix(_OUT).removesuffix("_")
         yield name._replace(overload=inner)
         yield name._replace(name=f"{name.name}_", overload=inner)
     else:
         yield name._replace(name=f"{name.name}_")
+
+
+def _by_name(name: OperatorName) -> Iterator[OperatorName]:
+    """The operators that the kernel of an operator of lists, or of one that takes a number, may call."""
+    overload = name.overload
+    namespace, _, short = name.name.partition("::")
+    if short.startswith(_FOREACH):
+        each = short.removeprefix(_FOREACH)
+        of_each = f"{namespace}::{_ONE_OF.get(each, each)}"
+        yield from (name._replace(name=of_each, overload=other) for other in _OF_EACH.get(overload, ()))
+    elif _takes_number(name):
+        out = _OUT if overload.endswith(_OUT) else ""
+        yield from (
+            other
+            for other in (name._replace(overload=f"Tensor_{out}" if out else "Tensor"), name._replace(overload=out))
+            if other != name
+        )
 
 
 def without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) -> tuple[Value, ...]:

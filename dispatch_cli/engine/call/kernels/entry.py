@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, not_implemented, refused
 from dispatch_cli.engine.call.kernels import library_kernels
-from dispatch_cli.engine.call.kernels.own_kernels import NOTHING_KNOWN, RAISES, Does, does
+from dispatch_cli.engine.call.kernels.own_kernels import NOTHING_KNOWN, RAISES, Does, does, place_of
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view, returns_tensors_only
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
@@ -126,7 +126,7 @@ def _does(moment: Moment) -> Does:
     kernel, registration = moment.entry.kernel, moment.entry.registration
     if kernel is None:
         return NOTHING_KNOWN
-    return does(kernel.debug, moment.slot if registration is None else registration.key, str(moment.name))
+    return does(place_of(kernel.debug, moment.slot if registration is None else registration.key, str(moment.name)))
 
 
 def core_kernel(moment: Moment) -> KernelStep | None:

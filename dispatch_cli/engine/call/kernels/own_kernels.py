@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+Place = tuple[str, str, str]
+"""A kernel: the file of its source, the key it is registered at, the operator."""
 NO_FILE = "-"
 _FILE = Path(__file__).with_suffix(".txt")
 _SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
@@ -15,10 +17,11 @@ _NUMBER = re.compile(r"_[0-9]+$")
 """Number that torchgen appends to the name of a file when it writes several of them."""
 _PYTHON = re.compile(r"[/\\]torch[/\\](_prims|_functorch)[/\\]\w+\.py:[0-9]+")
 """Folders with Python code that registers kernels for PyTorch's operators."""
-RAISES, WRAPS = "raises", "wraps"
-"""Kinds of effect: a kernel only raises; torchgen wrote it around another."""
-_ITERATES = "iterates"
+CALLS, RAISES, WRAPS = "calls", "raises", "wraps"
+"""Kinds of effect: a composite kernel calls other operators; a kernel only raises; torchgen wrote it around another."""
+ITERATES = "iterates"
 """Fact about structured operators, by their ``out=`` forms: a TensorIterator computes their shapes."""
+_OF_CALLEES = (CALLS, ITERATES)
 
 
 class Does(NamedTuple):
@@ -49,25 +52,25 @@ def _fits(text: str, pattern: str) -> bool:
     return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern
 
 
-def source_of(debug: str) -> str:
-    """The file of a kernel's source, by its debug text."""
+def place_of(debug: str, key: str, operator: str) -> Place:
+    """Place that a kernel is from, by its debug text."""
     match = _SOURCE.search(debug)
     if match is not None:
-        return _NUMBER.sub("", match[1])
+        return _NUMBER.sub("", match[1]), key, operator
     python = _PYTHON.search(debug)
-    return NO_FILE if python is None else f"torch/{python[1]}"
+    return NO_FILE if python is None else f"torch/{python[1]}", key, operator
 
 
-def does(debug: str, key: str, operator: str) -> Does:
-    """Effect of a kernel. debug: its text. key: where it is registered."""
-    rows_at = _rows_at(source_of(debug), key)
-    return next((row.does for row in rows_at if not row.operators or operator in row.operators), NOTHING_KNOWN)
+def does(place: Place) -> Does:
+    """Effect of the kernel at a place."""
+    source, key, operator = place
+    return next((row.does for row in _rows_at(source, key) if not row.operators or operator in row.operators), Does(""))
 
 
 @lru_cache(maxsize=4096)
 def _rows_at(source: str, key: str) -> tuple[KernelRow, ...]:
     """The rows about kernels of a file at a key, those that count before others first."""
-    matching = (row for row in rows() if row.does.what != _ITERATES and row.is_of(source, key))
+    matching = (row for row in rows() if row.does.what not in _OF_CALLEES and row.is_of(source, key))
     exact = [(bool(row.operators), "*" not in row.source, "*" not in row.key, row) for row in matching]
     return tuple(row for *_, row in sorted(exact, key=lambda entry: entry[:3], reverse=True))
 
@@ -79,9 +82,13 @@ def rows() -> tuple[KernelRow, ...]:
 
 
 @cache
-def iterating() -> frozenset[str]:
-    """The ``out=`` forms of structured operators whose shapes a TensorIterator computes."""
-    return frozenset(operator for row in rows() if row.does.what == _ITERATES for operator in row.operators)
+def of_operators(what: str) -> dict[str, tuple[KernelRow, ...]]:
+    """The rows that say that of some operators, by operator."""
+    by_operator: dict[str, tuple[KernelRow, ...]] = {}
+    for row in rows():
+        for operator in row.operators if row.does.what == what else ():
+            by_operator[operator] = (*by_operator.get(operator, ()), row)
+    return by_operator
 
 
 def _rows(text: str) -> Iterator[KernelRow]:

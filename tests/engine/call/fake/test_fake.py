@@ -77,11 +77,18 @@ def test_kernels_of_sparse_tensors_that_are_not_followed(name: str, tensors: int
     assert end_of(name, *["cpu fake"] * tensors)[0].followed
 
 
-def test_the_operator_that_a_generated_kernel_calls() -> None:
-    """It has no kernel for the layout of the result."""
-    error = end_of("aten::empty_quantized.out", "cpu fake", "cpu fake sparse")[1].error
+@pytest.mark.parametrize(
+    ("name", "tensors", "called"),
+    [
+        ("aten::bitwise_and.Scalar", ("cpu fake sparse",), "aten::bitwise_and.Tensor"),
+        ("aten::empty_quantized.out", ("cpu fake", "cpu fake sparse"), "aten::empty_quantized"),
+    ],
+)
+def test_the_operator_that_a_generated_kernel_calls(name: str, tensors: tuple[str, ...], called: str) -> None:
+    """It has no kernel for the number that became a tensor, and none for the layout of the result."""
+    error = end_of(name, *tensors)[1].error
     assert error is not None
-    assert error.text.startswith("Could not run 'aten::empty_quantized' with arguments from the 'SparseCPU' backend.")
+    assert error.text.startswith(f"Could not run '{called}' with arguments from the 'SparseCPU' backend.")
 
 
 @pytest.mark.parametrize("universe", ["torch-2.4", "torch-2.15"])
@@ -104,7 +111,7 @@ def test_a_composite_fallthrough(tmp_path: Path, universe: str, other: str) -> N
 
 NOT_KNOWN = (
     *("aten::slice_scatter", "quantized::mul_scalar.Tensor", "quantized::mul.Scalar"),
-    *("aten::_fft_r2c", "aten::_amp_foreach_non_finite_check_and_unscale", "aten::_sparse_sum.dim"),
+    *("aten::_fft_r2c", "aten::_amp_foreach_non_finite_check_and_unscale"),
 )
 """Operators of the recordings with kernels written by hand, of which the engine does not know what they call."""
 
@@ -142,7 +149,7 @@ def _wrong(side: Side, asked: Any, answers: Any) -> list[str]:
     refused = {each.answer["own_text"].split(" ")[0] for each in judged if each.path == "refused"}
     assert len(judged) > len(asked[0]["operators"]) * len(asked[0]["kinds"]) / 2
     assert {"Mixing", "Please", "Can't"} <= refused
-    assert sum(verdict.left_open for verdict in own) <= 0.06 * len(judged)
+    assert sum(verdict.left_open for verdict in own) <= 0.05 * len(judged)
     assert len(ours) == len(library) * len(asked[1]["kinds"])
     few = [verdict for verdict in judged if not verdict.agrees and verdict.answer["operator"] not in NOT_KNOWN]
     few_allowed = 0 if side.name == side.data else round(0.02 * len(judged))

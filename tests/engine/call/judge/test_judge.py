@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dispatch_cli.engine.call.kernels.own_kernels import source_of
+from dispatch_cli.engine.call.kernels.own_kernels import place_of
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import live_seed, torch_python
 from tests.engine.call.judge.compare import Judged, Seen, table
@@ -57,4 +57,4 @@ def is_there(row: Seen) -> bool:
     source, key, operator = row
     dispatcher, name = live_side().state.dispatcher, OperatorName.parse(operator)
     registration = dispatcher.active(name).get(key) if name in dispatcher else None
-    return registration is not None and source_of(registration.kernel.debug) == source
+    return registration is not None and place_of(registration.kernel.debug, key, operator)[0] == source
