@@ -33,9 +33,6 @@ warnings where the project defines one of the same name in a namespace that is a
 are defined is not known here. Infos, too, are all where sources have a definition whose namespace or name is not known,
 and which may be the operator's.
 
-Where no name is that close, the finding names an operator of the same library with a similar name that lacks a kernel
-at these keys: one of the two names may be the wrong one.
-
 An operator that is defined unless it is there already, as `torch.library._defs` says, is not reported, nor one whose
 kernels are registered only where `hasattr(torch.ops.demo, "mull")` says that it is there. One that is defined only
 under other conditions is a warning; and an info where its kernels are in C++ files that do not define it, because such
