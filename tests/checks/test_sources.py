@@ -491,6 +491,7 @@ def test_a_library_in_a_local_variable_is_removed(use: str, is_dropped: bool, tm
         ("(Tensor x, *, Tensor out) -> Tensor", True),
         ("(Tensor x, *, Tensor out) -> Tensor?", False),
         ("(Tensor x, *, Tensor out) -> None", False),  # one result, of the type NoneType
+        ("(Tensor x, *, Tensor out) -> Any", False),
         # PyTorch's own linalg_lu_solve.out for MPS returns nothing: callers in C++ get what they have passed
         ("(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", False),
     ],

@@ -29,6 +29,8 @@ from dispatch_cli.model.universe import EXPLICIT, META, NON_FUNCTIONAL, Universe
 
 _OF_ELEMENT = re.compile(r"torch\._foreach_|\w+(?:\[-?\d+\])?\.\w+_\(")
 """A write to tensors in a list, not to the list."""
+_MAY_BE_NONE = (TypeKind.OPTIONAL, TypeKind.NONE, TypeKind.OTHER)
+"""Types of results that None may be."""
 _OF_VMAP = 2
 """Arguments that a batching rule gets before those of the operator: ``info`` and ``in_dims``."""
 
@@ -99,7 +101,7 @@ def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterat
     kind = schema.returns[0].type.kind if wanted == 1 else None
     if count == wanted or (count and kind is TypeKind.LIST):
         return
-    if not count and (kind in (TypeKind.OPTIONAL, TypeKind.NONE) or schema.returns[0].alias is not None):
+    if not count and (kind in _MAY_BE_NONE or schema.returns[0].alias is not None):
         return  # an alias is what C++ has passed, be it returned or not
     what = f"{count} value{'s' * (count != 1)}" if count else "nothing"
     why = f"returns {what} where the schema has {wanted} result{'s' * (wanted != 1)}"
