@@ -124,7 +124,7 @@ class PythonReader:
     def module(self, file: str) -> Scope:
         """The names of a module; those that it has so far, while it is being read. Its package is read first."""
         package = self.run.index.relative(file, 2 if file.endswith("__init__.py") else 1, "")
-        if package is not None and file not in self._modules:
+        if package not in (None, file) and file not in self._modules:
             self.module(package)
         if file in self._modules:
             return self._modules[file]
