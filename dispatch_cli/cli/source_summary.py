@@ -57,9 +57,9 @@ def summary(run: SourceRun) -> Iterator[Block]:
         yield Paragraph(Run(reason, Tone.DIM), indent=6)
     yield from _more(count - MAX_STATEMENTS)
     yield from _undecided(run)
-    if run.missing:
-        words = [f"--set {shell_word(_short(name, 60))}=VALUE" for name, _ in run.missing[:8]]
-        yield _line("would decide more", ", ".join(words))
+    words = [f"--set {shell_word(name)}=VALUE" for name, _ in run.missing if len(name) <= MAX_TEXT]
+    if words:
+        yield _line("would decide more", ", ".join(words[:MAX_EXPRESSIONS]))
     if run.stand_ins:
         yield _line("stand-in", _stand_ins(run.stand_ins))
     for text in left_out(run.left_out):
@@ -169,9 +169,9 @@ def _line(label: str, text: str, tone: Tone = Tone.PLAIN) -> Block:
     return Paragraph((Run(f"{label}: ", Tone.HEAD), Run(text, tone)), hang=4)
 
 
-def _short(text: str, most: int = MAX_TEXT) -> str:
+def _short(text: str) -> str:
     shown = " ".join(text.split())
-    return shown if len(shown) <= most else f"{shown[:most]}…"
+    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
 
 
 def _more(count: int) -> Iterator[Block]:

@@ -442,6 +442,7 @@ def test_a_key_by_the_name_of_the_backend_is_suggested(tmp_path: Path, monkeypat
         ("platform.ready", "platform.ready=VALUE"),
         ('hasattr(platform, "f")', "\"hasattr(platform, 'f')\"=VALUE"),
         ("platform.f(x)", "'platform.f(x)'=VALUE"),
+        (f"platform.{'f' * 80}", f"platform.{'f' * 80}=VALUE"),
     ],
 )
 def test_what_would_decide_more_can_be_pasted_into_a_shell(condition: str, word: str, tmp_path: Path) -> None:
