@@ -346,7 +346,10 @@ class Evaluator:
             case InstanceValue(attributes=own) if name in own:
                 return own[name]
             case InstanceValue(ClassValue() as cls):
-                return self._of_class(cls, owner, name)
+                with suppress(NoResult):
+                    return self._of_class(cls, owner, name)
+                if name in METHODS:  # of a base class that is not read, such as HigherOrderOperator
+                    return Bound(owner, name)
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
             case Version() if (own := owner.attribute(name)) is not None:
