@@ -170,6 +170,7 @@ def backend_names(
     """The names in calls that name the backend, each with the place of its first call.
 
     Such a call is ``torch.utils.rename_privateuse1_backend("npu")`` or ``c10::register_privateuse1_backend("npu")``.
+    pattern: finds a name in something else than a call.
     """
     names: dict[str, Span] = {}
     for file in files:

@@ -65,7 +65,7 @@ class IgnoreRule(NamedTuple):
 
 
 def _match(parts: Sequence[Matcher | None], path: Sequence[str]) -> bool:
-    """True if all parts match. The places that can be reached are kept, so no pattern takes more than its length."""
+    """True if all parts match. All places that a part can end at are kept, so nothing is tried twice."""
     places = {0}
     for number, part in enumerate(parts, 1):
         if part is None and places:

@@ -43,6 +43,7 @@ _REGISTERS = {
     ExtractedKernel: "kernel",
     ExtractedFallback: "fallback",
 }
+"""Words of entries for kinds of registrations."""
 Data = dict[str, Any]
 """A mapping of the document."""
 
