@@ -452,3 +452,15 @@ def test_what_would_decide_more_can_be_pasted_into_a_shell(condition: str, word:
     assert f"would decide more: --set {word}\n" in call("extract", str(file)).err
     name = shlex.split(word)[0].removesuffix("VALUE")
     assert "would decide more" not in call("extract", str(file), "--set", f"{name}1").err
+
+
+def test_kernels_of_a_dialect_of_torchgen_may_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backend's generator makes kernels of its own list: an answer does not call them missing."""
+    monkeypatch.chdir(tmp_path)
+    entries = "- func: {}\n  dispatch:\n    PrivateUse1: Mine\n"
+    text = "".join(map(entries.format, ("amax.out", "my_fused")))
+    (tmp_path / "my_functions.yaml").write_text(text)
+    out = call("explain", "aten::amax.out", "PrivateUse1", ".").out
+    assert "Left out: a kernel for aten::amax.out" in out and "my_functions.yaml:1:3" in out
+    undecided = yaml.safe_load(call("extract", ".").out)["undecided"]
+    assert [entry["registers"] for entry in undecided] == ["kernel", "definition"]

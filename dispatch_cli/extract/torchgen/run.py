@@ -214,15 +214,23 @@ class TorchgenRun:
         self._found += kernel_items(kernels(read, derivatives), self._backends, when)
 
     def _of_dialect(self, file: str, entries: Iterable[Fields]) -> Iterator[Extracted]:
-        """Undecided definitions: a backend's own dialect names operators that PyTorch does not have."""
-        known = self._operators_of_pytorch()
-        named = [(func.partition("(")[0], it.place("func")) for it in entries if (func := it.text("func")) is not None]
-        new = [(name, at) for name, at in named if known is not None and name not in known.by_name]
-        if new:
-            block = ExtractedBlock(LibraryKind.FRAGMENT, _DIALECT, None, new[0][1], self._sources.settings(file).when)
-            yield block
-            for name, at in new:
-                yield ExtractedDefinition(block, name, None, at)
+        """Undecided kernels of a backend's dialect, and definitions of operators that PyTorch does not have."""
+        known, when = self._operators_of_pytorch(), self._sources.settings(file).when
+        blocks: dict[LibraryKind, ExtractedBlock] = {}
+        if known is None:
+            return
+        for entry in entries:
+            if (func := entry.text("func")) is not None:
+                name, at = func.partition("(")[0], entry.place("func")
+                is_new = name not in known.by_name
+                kind, namespace = (LibraryKind.FRAGMENT, _DIALECT) if is_new else (LibraryKind.IMPL, ATEN)
+                if kind not in blocks:
+                    blocks[kind] = ExtractedBlock(kind, namespace, None, at, when)
+                    yield blocks[kind]
+                if is_new:
+                    yield ExtractedDefinition(blocks[kind], name, None, at)
+                else:
+                    yield ExtractedKernel(blocks[kind], f"{ATEN}::{name}", _DIALECT, "kernel", at)
 
     def _backend(self, name: str) -> None:
         root = self._open(name, is_list=False)
