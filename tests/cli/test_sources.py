@@ -463,4 +463,4 @@ def test_kernels_of_a_dialect_of_torchgen_may_be_there(tmp_path: Path, monkeypat
     out = call("explain", "aten::amax.out", "PrivateUse1", ".").out
     assert "Left out: a kernel for aten::amax.out" in out and "my_functions.yaml:1:3" in out
     undecided = yaml.safe_load(call("extract", ".").out)["undecided"]
-    assert [entry["registers"] for entry in undecided] == ["kernel", "definition"]
+    assert [entry["registers"] for entry in undecided] == ["kernel", "block", "definition"]
