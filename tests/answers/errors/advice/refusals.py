@@ -193,6 +193,17 @@ def two_names_of_a_backend(advice):
         torch.utils.rename_privateuse1_backend("other")
 
 
+@tries("fake-mixed", "Pass the tensor that is changed to the function as an argument")
+def outer_tensor_under_functionalize(advice):
+    outer, x = torch.ones(2), torch.ones(2)
+
+    def added(x, to):
+        return to.add_(x)
+
+    function = torch.func.functionalize(added) if advice else torch.func.functionalize(lambda x: added(x, outer))
+    assert function(*((x, outer) if advice else (x,))).sum() == 4
+
+
 untried(
     "data-dependent", "In the fake implementation, call `get_ctx().new_dynamic_size()`", "needs a wrong implementation"
 )
