@@ -29,12 +29,15 @@ def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset
         if _is_python(file):
             places += (("", place) for place in python_text.places(file, text, accounted))
         elif cpp_text.may_register(text):
-            places += cpp_text.places(file, text, accounted)
-    macros = {macro for macro, _ in places if macro}
+            places += cpp_text.places(file, text)
+    # of several definitions of a macro, one is read: the others have the same registrations, or are replaced
+    known = {macro for macro, place in places if macro and (place.at.file, place.at.line) in accounted}
+    macros = {macro for macro, _ in places if macro} - known
     used = {""}
     for file in files if macros else ():
         used |= cpp_text.used_macros(_text(file, read), macros - used)
-    missed = [place for macro, place in places if macro in used]
+    looked_at = (place for macro, place in places if macro in used)
+    missed = [place for place in looked_at if (place.at.file, place.at.line) not in accounted]
     order = {file: number for number, file in enumerate(files)}
     return sorted(missed, key=lambda place: (order[place.at.file], place.at.line))
 

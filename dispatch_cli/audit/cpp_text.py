@@ -58,11 +58,8 @@ def used_macros(text: str, macros: set[str]) -> set[str]:
     return set(macros.intersection(_WORD.findall(code)))
 
 
-def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> Iterator[tuple[str, Unaccounted]]:
-    """The statements that look like registrations, except those on *accounted* lines.
-
-    Each with the macro in whose ``#define`` it is; with an empty text outside of them.
-    """
+def places(file: str, text: str) -> Iterator[tuple[str, Unaccounted]]:
+    """The statements that look like registrations, each with the macro in whose ``#define`` it is, or an empty text."""
     code = without_literals(text)
     lines = text.split("\n")
     starts = [0, *(end.end() for end in re.finditer("\n", code))]
@@ -78,9 +75,8 @@ def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> Itera
         name = token["call"].lstrip(".-> \t\n\r")
         at = token.end() - len(name)
         line = bisect_right(starts, at)
-        if (file, line) in accounted or not registry.may_have(token, name, in_macro):
-            continue
-        yield macro if in_macro else "", unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
+        if registry.may_have(token, name, in_macro):
+            yield macro if in_macro else "", unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
 
 
 class _Registry:
