@@ -447,6 +447,27 @@ def test_a_refused_definition_is_found_once(tmp_path: Path, monkeypatch: pytest.
     assert [(item["check"], item["operator"]) for item in answer["findings"]] == [("refused-registration", "my::g")]
 
 
+@pytest.mark.parametrize(
+    ("call_", "words"),
+    [  # as torch 2.4.1, 2.13 and 2.15 say
+        ('custom_op("my::f")', "custom_op() missing 1 required keyword-only argument: 'mutates_args'"),
+        ('custom_op("my::f", ())', "custom_op() missing 1 required keyword-only argument: 'mutates_args'"),
+        ('custom_op("my::f", mutates_args="unknow")', "must either be a sequence of the names of the arguments"),
+        ('custom_op("my::f", mutates_args="unknown")', None),
+        ('custom_op("my::f", **options)', None),
+    ],
+)
+def test_custom_op_needs_to_know_what_is_written(
+    call_: str, words: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = f"import torch\nfrom options import options\n@torch.library.{call_}\n"
+    (tmp_path / "a.py").write_text(f"{source}def f(x: torch.Tensor) -> torch.Tensor:\n    return x.clone()\n", "utf-8")
+    answer = json.loads(call("check-invariants", "a.py", "--config", "none", "--format", "json").out)
+    messages = [item["message"] for item in answer["findings"] if item["check"] == "refused-registration"]
+    assert len(messages) == (words is not None) and all(words is not None and words in text for text in messages)
+
+
 LOCAL_LIBRARY = """\
 import torch
 from torch.library import impl

@@ -282,7 +282,8 @@ def _written(mutates: Value) -> tuple[str, ...] | None:
         return None
     items = None if isinstance(mutates, str) else items_of(mutates)
     if items is None or not all(isinstance(item, str) for item in items):
-        raise NoSchema("mutates_args is neither 'unknown' nor names that are written out")
+        words = "mutates_args must either be a sequence of the names of the arguments that are mutated or 'unknown'"
+        raise NoSchema(words, refused=isinstance(mutates, str))
     return tuple(dict.fromkeys(items))
 
 

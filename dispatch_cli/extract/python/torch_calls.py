@@ -161,7 +161,10 @@ class TorchCalls:
         name = names.operator_of(arguments.get("name"), call.node)
         tags = names.tags_of(arguments.get("tags"))
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
-        if schema is None:
+        if "mutates_args" not in arguments and all(word.arg for word in getattr(call.node, "keywords", ())):
+            why = f"{'triton_op' if triton else 'custom_op'}() missing 1 required keyword-only argument: 'mutates_args'"
+            schema = NamedSchema("", why, why)
+        elif schema is None:
             schema = self._schema_of(function, mutates, tags)
         whole = _named(name if isinstance(name, str) else "", schema, call)
         unknown = whole if isinstance(whole, NamedSchema) else None
