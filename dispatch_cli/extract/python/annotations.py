@@ -241,12 +241,11 @@ def infer_schema(
         raise NoSchema("the function is not a function of these sources")
     if SIGNATURE in function.attributes or "__annotations__" in function.attributes:
         raise NoSchema("the signature of the function is set by hand")
-    if "out" in tags:
-        raise NoSchema("which results are the arguments that torch.Tag.out is about is not followed")
+    if "out" in tags or "inplace" in tags:
+        raise NoSchema("which results are the arguments that torch.Tag.out and inplace are about is not followed")
     writes = _written(mutates)
     scope = function.scope
     params: list[str] = []
-    first: tuple[str, str] | None = None
     parameters = function.node.args
     if parameters.posonlyargs or parameters.vararg or parameters.kwarg:
         raise NoSchema("We do not support positional-only args, varargs, or varkwargs.", refused=True)
@@ -255,8 +254,6 @@ def infer_schema(
         if by_name and node is by_name[0]:
             params.append("*")
         kind = _parameter_type(node, evaluate, scope)
-        if index == 0 and positional:
-            first = node.arg, kind
         if (writes is None and kind.startswith("Tensor")) or (writes is not None and node.arg in writes):
             if not kind.startswith("Tensor"):
                 words = "is in mutable_args but only Tensors or collections of Tensors can be mutated"
@@ -268,12 +265,7 @@ def infer_schema(
     if unknown:
         shown = f"{{{', '.join(map(repr, unknown))}}}"
         raise NoSchema(f"{shown} in mutates_args were not found in the custom op's signature.", refused=True)
-    returned = _return_type(function, evaluate, scope)
-    if "inplace" in tags:
-        if first is None or first[1] != "Tensor" or returned != "Tensor" or writes != (first[0],):
-            raise NoSchema("torch.Tag.inplace needs a function that writes to its first Tensor and returns it")
-        returned = "Tensor(a0!)"
-    return f"({', '.join(params)}) -> {returned}"
+    return f"({', '.join(params)}) -> {_return_type(function, evaluate, scope)}"
 
 
 def _written(mutates: Value) -> tuple[str, ...] | None:

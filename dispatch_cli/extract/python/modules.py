@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
-from dispatch_cli.extract.python.names import CALLED, TreeFacts, function_facts, tree_facts
+from dispatch_cli.extract.python.names import CALLED, TreeFacts, tree_facts
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.extract.work import OverWork
 from dispatch_cli.files.paths import inside
@@ -131,11 +131,10 @@ class ModuleIndex:
 
     def helpers(self, files: Sequence[str]) -> frozenset[str]:
         """The names of functions of these files that register something when they are called."""
-        calls: dict[str, frozenset[str]] = {}
+        calls: dict[str, set[str]] = {}
         for file in files:
-            for part in self.tree(file).body:
-                if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    calls[part.name] = calls.get(part.name, frozenset()) | function_facts(part).called
+            for name, called in self.facts(file).called.items():
+                calls.setdefault(name, set()).update(called)
         registering = {name for name, called in calls.items() if called & CALLED}
         for _ in range(4):
             more = {name for name, called in calls.items() if name not in registering and called & registering}

@@ -95,22 +95,33 @@ _CERTAIN = frozenset(
 
 
 class TreeFacts(NamedTuple):
-    """calls: with the last name of what is called. torch_names: under which ``torch.library`` is imported."""
+    """calls: with the last name of what is called. torch_names: under which ``torch.library`` is imported.
+
+    called: the last names of what functions and classes of the module call, by their names.
+    """
 
     calls: list[tuple[str, ast.Call]]
     torch_names: frozenset[str]
+    called: dict[str, set[str]]
 
 
 def tree_facts(tree: ast.Module) -> TreeFacts:
     """Facts about a tree."""
-    nodes = list(every_node(tree))
+    nodes: list[ast.AST] = []
+    called: dict[str, set[str]] = {}
+    for part in tree.body:
+        inside = list(every_node(part))
+        nodes += inside
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):  # without decorators
+            own = (node for node in inside if isinstance(node, ast.Call) and node.lineno >= part.lineno)
+            called.setdefault(part.name, set()).update(map(called_name, own))
     imports = (node for node in nodes if isinstance(node, ast.ImportFrom))
     library = (node for node in imports if node.module in ("torch.library", "torch._library"))
     imported = frozenset(alias.asname or alias.name for node in library for alias in node.names)
     known = CALLED | HARMLESS | imported
     calls = [(called_name(node), node) for node in nodes if isinstance(node, ast.Call) and called_name(node) in known]
     calls.sort(key=lambda call: (call[1].lineno, call[1].col_offset))
-    return TreeFacts(calls, imported)
+    return TreeFacts(calls, imported, called)
 
 
 def every_node(root: ast.AST) -> Iterator[ast.AST]:
@@ -236,6 +247,10 @@ def function_facts(code: _Body) -> FunctionFacts:
     return FunctionFacts(size, frozenset(called))
 
 
+_OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
+"""Statements and expressions of a function whose variables may outlive its call."""
+
+
 @lru_cache(maxsize=50_000)
 def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     """The calls in a function that make libraries which end with it: one local variable has them, and nothing else.
@@ -244,48 +259,20 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     calls anything else may want that: the operators are there while it runs.
     """
     own, nodes = list(own_nodes(code)), list(ast.walk(code))
-    lasts = any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes)
-    if lasts or not all(_only_registers(node) for node in own if isinstance(node, ast.Call)):
+    if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
         return frozenset()
-    passing = {use for node in own for use in _passing_uses(node)}
+    passing: list[ast.AST] = []
+    for call in (node for node in own if isinstance(node, ast.Call) and not isinstance(node.func, ast.Call)):
+        module, _, name = source_text(call.func).rpartition(".")
+        if name != "Library" and (not isinstance(call.func, ast.Attribute) or name not in METHODS):
+            return frozenset()
+        if module == "torch.library":
+            passing += [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "lib")]
+        elif isinstance(call.func, ast.Attribute):
+            passing.append(call.func.value)
     uses = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
-    dropped = set[ast.AST]()
-    for node in own:
-        match node:
-            case ast.Assign([ast.Name(name)], value) if uses[name] == 1:  # this assignment is the one
-                dropped.add(value)
-    return frozenset(dropped)
-
-
-_OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
-"""Statements and expressions of a function whose variables may outlive its call."""
-_FACTS_OF_LIBRARY = ("ns", "kind", "dispatch_key")
-"""Attributes of a library that do not hold it."""
-
-
-_HARMLESS = ("Library", "print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
-"""Names of functions and methods that call no operator."""
-
-
-def _only_registers(call: ast.Call) -> bool:
-    """True if a call registers something, or surely calls no operator."""
-    if isinstance(call.func, ast.Call):
-        return _only_registers(call.func)
-    return any(_passing_uses(call)) or source_text(call.func).rpartition(".")[2] in _HARMLESS
-
-
-def _passing_uses(node: ast.AST) -> Iterator[ast.AST]:
-    """Libraries that a call registers something on, or that an attribute is of: neither keeps them."""
-    if isinstance(node, ast.Attribute) and node.attr in _FACTS_OF_LIBRARY:
-        yield node.value
-    if not isinstance(node, ast.Call):
-        return
-    if isinstance(node.func, ast.Attribute) and node.func.attr in ("define", "impl", "fallback", "_register_fake"):
-        yield node.func.value
-    module, _, name = source_text(node.func).rpartition(".")
-    if module == "torch.library" and name in FUNCTIONS:
-        yield from (keyword.value for keyword in node.keywords if keyword.arg == "lib")
-        yield from node.args[:1]
+    assigned = (node for node in own if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
+    return frozenset(node.value for node in assigned if uses[source_text(node.targets[0])] == 1 == len(node.targets))
 
 
 def may_register_in(code: _Body, helpers: frozenset[str]) -> bool:

@@ -225,11 +225,6 @@ class PythonRun:
         """Place to show for something: the outermost call that leads to it, and alone decides what it is."""
         return next(((file, node) for file, node, decides in self.now.calls if decides), (file, node))
 
-    def at(self, file: str, node: ast.AST) -> Span:
-        """The place of a registration, and mark its lines as read."""
-        self.account(file, node)
-        return self.span(*self.place(file, node))
-
     def account(self, file: str, node: ast.AST) -> None:
         """The lines of a call are understood, or said."""
         first = getattr(node, "lineno", 0)
@@ -276,8 +271,9 @@ class PythonRun:
         return isinstance(absent, Atom) and _base(self.questions.get(absent.text, "")) == _base(operator)
 
     def where(self, call: Call) -> tuple[Span, tuple[Condition, ...]]:
-        """The place of what a call registers, and its conditions."""
-        return self.at(call.file, call.node), self.conditions(call.file)
+        """The place of what a call registers, whose lines are read now, and its conditions."""
+        self.account(call.file, call.node)
+        return self.span(*self.place(call.file, call.node)), self.conditions(call.file)
 
     def found(self, thing: Extracted, call: Call) -> None:
         """A registration is found at a call."""
@@ -328,7 +324,8 @@ class PythonRun:
         """A registration is not understood; its value is not known."""
         self.spend(FINDING)
         self.text(call.node)
-        self._refuse(self.at(call.file, call.node), call.node, why, self.conditions(call.file))
+        at, when = self.where(call)
+        self._refuse(at, call.node, why, when)
         return Opaque(call.node)
 
     def bounded(self, error: OverWork | RecursionError, file: str, node: ast.AST | None = None) -> None:

@@ -198,9 +198,10 @@ class Evaluator:
         for piece in node.values:
             text: Value = getattr(piece, "value", "")
             if isinstance(piece, ast.FormattedValue):
-                spec = "" if piece.format_spec is None else self.value(piece.format_spec, scope)
-                act = partial(self._operations.formatted, spec=spec, conversion=piece.conversion)
-                text = self.run.each(self.value(piece.value, scope), act, piece)
+                if piece.format_spec is not None or piece.conversion != -1:
+                    raise NoResult
+                value = self.value(piece.value, scope)
+                text = self.run.each(value, lambda part: self._operations.function("str", [part], {}), piece)
             result = self.run.pairs(result, text, partial(self._operations.binary, ast.Add()), node)
         return result
 
@@ -352,8 +353,6 @@ class Evaluator:
                     return Bound(owner, name)
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
-            case Version() if (own := owner.attribute(name)) is not None:
-                return own
             case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
                 return block.namespace
             case str() | list() | dict() | tuple() | OperatorHandle() | LibraryValue():
@@ -493,44 +492,22 @@ class Evaluator:
             return owner.attributes[name]
         if name in ("__name__", "__qualname__"):
             return owner.wrapped if isinstance(owner.wrapped, Opaque) else owner.name
-        if name == "__wrapped__" and owner.wrapped:
-            return owner.wrapped
         raise NoResult
 
     def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
+        """An attribute that a class has itself; those of its bases, and members of enumerations, are not known."""
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
-        for home in self._ancestors(cls):
-            if name not in home.scope.names:
-                continue
-            value = self.known(home.scope, name)
-            if isinstance(value, FunctionValue):
-                value = self._method(value, home, owner)
-            elif owner is home and self.is_enum(home) and not name.startswith("_"):
-                value = InstanceValue(None, {"name": name, "value": value})
-            if home is cls or not isinstance(value, Opaque):
-                return value
-        raise NoResult
-
-    def _ancestors(self, cls: ClassValue) -> list[ClassValue]:
-        """A class and those of the project that it inherits from, each once: those of the first base first."""
-        values: dict[int, ClassValue] = {}
-        waiting = [cls]
-        while waiting:
-            self.run.spend()
-            ancestor = waiting.pop()
-            if id(ancestor) not in values:
-                values[id(ancestor)] = ancestor
-                waiting += [base for base in self._bases(ancestor)[::-1] if isinstance(base, ClassValue)]
-        return list(values.values())
-
-    def _bases(self, cls: ClassValue) -> tuple[Value, ...]:
-        if cls.bases is None:
-            cls.bases = ()
-            outer = cls.scope.parent
-            assert outer is not None
-            cls.bases = tuple(self.value(base, outer) for base in cls.node.bases)
-        return cls.bases
+        if name not in cls.scope.names:
+            if name in METHODS:
+                return Bound(owner, name)
+            raise NoResult
+        value = self.known(cls.scope, name)
+        if isinstance(value, FunctionValue):
+            return self._method(value, cls, owner)
+        if any("Enum" in source_text(base) for base in cls.node.bases):
+            raise NoResult
+        return value
 
     def _method(self, function: FunctionValue, cls: ClassValue, owner: Value) -> Value:
         if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
@@ -543,11 +520,6 @@ class Evaluator:
         if isinstance(value, Opaque) and value.node is function.node:
             raise NoResult
         return value
-
-    def is_enum(self, cls: ClassValue) -> bool:
-        """True for an enumeration."""
-        bases = (base for ancestor in self._ancestors(cls) for base in self._bases(ancestor))
-        return any(isinstance(base, Dotted) and base.name.startswith("enum.") for base in bases)
 
     # calls
 
@@ -722,7 +694,7 @@ class Evaluator:
                 return self.attribute(Dotted("torch"), "__version__", call.scope)
             case "importlib.import_module", [str() as module, *_] if module and module[0] != ".":
                 return self.imported(module, call.scope)
-            case (("functools.partial" | "functools.partialmethod"), [function, *arguments]):
+            case "functools.partial", [function, *arguments]:
                 return Prepared(function, tuple(arguments), call.keywords)
             case (("functools.wraps" | "functools.update_wrapper"), [function, *_]):
                 return Prepared(Dotted("functools.wrapped"), (function,))

@@ -33,12 +33,9 @@ MAX_CHARACTERS = 200_000
 """Characters of a text that is made."""
 MAX_WORK = 1 << 22
 """Product of the characters of a text and of what a method of it is given."""
-MAX_DIGITS = 100
-"""Characters of a text that is made a number."""
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
@@ -64,10 +61,6 @@ _COMPARING = frozenset(("remove", "index", "count"))
 """Methods of lists that compare items."""
 _FORMATTED = re.compile(r"\{[^{}]*[:\[]")
 """A part of a format that asks for more than the text of a value."""
-_SPEC = re.compile(r"[<>^]?\d{0,2}[dsxXb]?", re.ASCII)
-"""A format of a number or a text that is no wider than two digits say."""
-_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr, 115: str}
-"""Functions that ``!a``, ``!r`` and ``!s`` call, by the number that the tree has for them."""
 
 
 def _items(row: Value) -> list[Value]:
@@ -90,12 +83,6 @@ def _text(value: Value = "") -> str:
     return str(value)
 
 
-def _short(value: Value) -> Value:
-    if isinstance(value, str) and len(value) > MAX_DIGITS:
-        raise NoResult
-    return value
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zip": lambda *rows, **_: Items(zip(*map(_items, rows), strict=False)),
     "enumerate": lambda row, start=0: Items(enumerate(_items(row), start)),
@@ -109,8 +96,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "len": lambda row: len(_items(row)),
     "str": _text,
     "dict": dict,
-    "int": lambda value: int(_short(value)),
-    "float": lambda value: float(_short(value)),
+    "int": int,
+    "float": float,
 }
 """Python's own functions; they raise what Python raises, or `NoResult`."""
 
@@ -163,13 +150,6 @@ class Operations:
         result = self.do(getattr(owner, name), *given, **keywords)
         return Items(result) if kind is dict and name in ("items", "keys", "values") else result
 
-    def formatted(self, value: Value, spec: Value, conversion: int) -> str:
-        """The text of a value in an f-string."""
-        is_known = isinstance(spec, str) and _SPEC.fullmatch(spec) and constant(value)
-        if not is_known or (spec and not isinstance(value, str | int)):
-            raise NoResult
-        return str(self.do(lambda: format(_CONVERSIONS[conversion](value), spec)))
-
     def item(self, owner: Value, key: Value) -> Value:
         """``owner[key]``, of a value or a type."""
         if isinstance(owner, str | list | tuple | dict) and not isinstance(owner, Items):
@@ -194,11 +174,6 @@ class Operations:
             return NamedSchema(left + right.name, right.why, right.refused)
         if isinstance(kind, ast.BitOr) and (is_type(left) or is_type(right)):
             return self._generic(Dotted("typing.Union"), (left, right))
-        if isinstance(kind, ast.Mult):
-            sizes = [len(operand) for operand in (left, right) if isinstance(operand, str | bytes | list | tuple)]
-            counts = [operand for operand in (left, right) if isinstance(operand, int)]
-            if sizes and (not counts or sizes[0] * max(counts) > MAX_PARTS):
-                raise NoResult
         return self._operate(kind, left, right)
 
     def _operate(self, kind: ast.operator | ast.cmpop, left: Value, right: Value) -> Value:
@@ -224,8 +199,6 @@ class Operations:
                 return self._is_none(right if left is None else left) is equal
             if isinstance(left, Dotted) and left == right and equal:
                 return True
-        if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
-            return (left is right) is equal
         return self._operate(kind, left, right)
 
     def _is_none(self, value: Value) -> bool:

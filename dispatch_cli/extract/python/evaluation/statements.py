@@ -384,10 +384,6 @@ def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
     match pattern:
         case ast.MatchValue(value):
             return ast.Compare(subject, [ast.Eq()], [value])
-        case ast.MatchSingleton(value):
-            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
-        case ast.MatchOr(patterns):
-            return ast.BoolOp(ast.Or(), [_pattern_test(subject, part) for part in patterns])
         case ast.MatchAs(None):
             return ast.Constant(True)
     return ast.Name(f"{source_text(subject)} matches {source_text(pattern)}", ast.Load())

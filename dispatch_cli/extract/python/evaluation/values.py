@@ -187,11 +187,10 @@ class FunctionValue:
 
 @dataclass(eq=False)
 class ClassValue:
-    """A class of the project. bases: None until they are asked for."""
+    """A class of the project."""
 
     node: ast.ClassDef
     scope: Scope
-    bases: tuple[Value, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -200,7 +199,7 @@ class ClassValue:
 
 @dataclass(eq=False)
 class InstanceValue:
-    """An object. of: its class; None for a signature of Python's, and for a member of an enumeration."""
+    """An object. of: its class; None for a signature of Python's."""
 
     of: ClassValue | None
     attributes: dict[str, Value] = field(default_factory=dict)
