@@ -14,16 +14,14 @@ from tests.extract.projects.project import PROJECTS, VARIABLE, Project, availabl
 
 NO_REGISTRATIONS = {
     "pytorch-2.6.0": {
-        "aten/src/ATen/functorch/BatchRulesHelper.h",
         "torch/csrc/jit/tensorexpr/tensorexpr_init.cpp",
         "torch/csrc/lazy/ts_backend/ts_eager_fallback.cpp",
         "torch/csrc/utils/python_dispatch.cpp",
     },
     "torchvision-0.21.0": {"gallery/transforms/plot_custom_tv_tensors.py"},
 }
-"""Files in which the audit finds what looks like a registration: macros that are known without their definitions, a
-call of TorchScript's, a fallback that a function registers, bindings of ``torch.library`` itself, and torchvision's own
-transforms.
+"""Files in which the audit finds what looks like a registration: a call of TorchScript's, a fallback that a function
+registers, bindings of ``torch.library`` itself, and torchvision's own transforms.
 """
 
 UNKNOWN_SCHEMAS = {"profiler::_record_function_exit._RecordFunction"}
