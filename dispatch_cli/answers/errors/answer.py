@@ -29,7 +29,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
-from dispatch_cli.model.text.suggest import did_you_mean, similar
+from dispatch_cli.model.text.suggest import did_you_mean
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (
@@ -133,8 +133,6 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
-    elif "wrong_key" in asked.names:
-        report = _of_wrong_key(report, state.dispatcher.universe, asked.names["wrong_key"])
     elif first.kind == REFUSED and name is not None:
         report = _of_refusal(report, state, asked.names)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
@@ -348,15 +346,6 @@ def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> Err
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
     return replace(report, details=details)
-
-
-def _of_wrong_key(report: ErrorReport, universe: Universe, key: str) -> ErrorReport:
-    """The answer with the keys that a name resembles which is none."""
-    near = tuple(similar(key, [*universe.slots, *universe.aliases], 3))
-    if not near or universe.has_key(key):
-        return report
-    fact = Fact("nearest", near, Proof.STATE, f"{universe.name} has no key {key}; {did_you_mean(near)}")
-    return replace(report, facts=(fact,))
 
 
 def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:

@@ -101,8 +101,6 @@ HOLES = {
     r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|_autoload\b|_C\b)(?:_six\b(?P<six>)|\w{{1,100}}))",
-    # where a compiler finds an error
-    "source_place": r"\.(?:cuh?|cc?|cpp|cxx|h|hpp)[(:]\d{1,6}[):\d,]{1,12}",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a variable that a module which cannot be imported leaves undefined
@@ -164,9 +162,6 @@ HOLES = {
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
     r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
     "wrong_key": r"(?P<wrong_key>\w{1,60})",
-    "script_key": r"(?:DispatchKey\.)?(?P<script_key>\w{1,60})",
-    "library_method": r"(?P<library_method>impl|def|fallback)",
-    "overloads_of": r"\((?:[^\n]{0,300}overloaded(?P<overloaded>))?",
     # what torch.library.custom_op returns, and attributes that operators of torch.ops have
     "custom_op_object": r"(?P<of_object>)(?P<module>CustomOpDef)",
     "operator_name": r"(?P<name>(?:default|overloads|op|name|namespace)\b(?P<overload_asked>)|\w{1,60})",

@@ -1,12 +1,8 @@
 """Texts about tensors that a function refuses for their dtype, layout or device, and about machines and builds."""
 
-import subprocess
-from pathlib import Path
-
 import torch
 from torch._functorch.aot_autograd import aot_function
 
-from tests.answers.errors.advice.builds import LIBRARIES, in_new_folder
 from tests.answers.errors.advice.trial import tries, untried
 
 GPU = "needs a GPU"
@@ -157,35 +153,6 @@ def size_that_the_code_fixes(advice):
     torch.export.export(Fixed(), (torch.ones(4),), dynamic_shapes=shapes)
 
 
-@tries("bad-registration", "The function has overloads: choose one", needs="g++")
-def function_with_overloads(advice):
-    in_new_folder()
-    cast = "static_cast<at::Tensor (*)(const at::Tensor&)>(&f)" if advice else "f"
-    source = f"""#include <torch/library.h>
-at::Tensor f(const at::Tensor& x) {{ return x; }}
-at::Tensor f(const at::Tensor& x, int64_t) {{ return x; }}
-TORCH_LIBRARY_IMPL(mine, CPU, m) {{ m.impl("f", {cast}); }}"""
-    Path("mine.cpp").write_text(source, encoding="utf-8")
-    folder = LIBRARIES.parent / "include"
-    command = [
-        "g++",
-        "-fsyntax-only",
-        "-w",
-        "-std=c++20",
-        f"-I{folder}",
-        f"-I{folder}/torch/csrc/api/include",
-        "mine.cpp",
-    ]
-    checked = subprocess.run(command, check=False, capture_output=True, text=True)
-    if checked.returncode:
-        raise RuntimeError(checked.stderr)
-
-
-untried("bad-registration", "`def` and `impl` take a text and then a kernel", "needs C++")
-untried("no-subclass", "Leave autocast out round the call", SCRIPT_CLASS)
-untried("no-subclass", "Register a kernel in Python at that key", SCRIPT_CLASS)
-
-
 @tries("defined-twice", "A process has one such backend")
 def two_names_of_a_backend(advice):
     torch.utils.rename_privateuse1_backend("mine")
@@ -207,24 +174,6 @@ def outer_tensor_under_functionalize(advice):
 untried(
     "data-dependent", "In the fake implementation, call `get_ctx().new_dynamic_size()`", "needs a wrong implementation"
 )
-untried("bad-registration", "Name the module that has the fake implementation", "needs C++")
-
-
-@tries("under-vmap", "Leave `.data` out: read by `x.detach()`")
-def data_under_vmap(advice):
-    function = torch.vmap(lambda x: (x.detach() if advice else x.data) + 1)
-    assert function(torch.ones(2)).sum() == 4
-
-
-@tries("bad-registration", "Let tensors be positional arguments")
-def tensor_by_name_alone(advice):
-    def named(*, x: torch.Tensor) -> torch.Tensor:
-        return x.clone()
-
-    def positional(x: torch.Tensor) -> torch.Tensor:
-        return x.clone()
-
-    torch.library.custom_op("refusals::named", mutates_args=())(positional if advice else named)
 
 
 @tries("bad-registration", "Give it an argument `device: torch.device`", since="2.13")

@@ -307,12 +307,6 @@ def method_as_an_operator(advice):
     assert type("Shift", (), {"call": lambda self, x: f(x)})().call(ONE).sum() == 8
 
 
-@tries("wrong-mutation", "`torch.tensor(n)` for a number")
-def kernel_that_returns_a_number(advice):
-    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: torch.tensor(2.0) if advice else 2.0)
-    assert op(ONE) == 2
-
-
 @tries("bad-registration", "`def` is for TORCH_LIBRARY")
 def definition_in_a_block_of_kernels(advice):
     raw("FRAGMENT" if advice else "IMPL", "t", "" if advice else "CPU").def_("f(Tensor x) -> Tensor")

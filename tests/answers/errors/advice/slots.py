@@ -234,11 +234,3 @@ untried("no-tensors", "Find out which list", "as `skip the call in this case`, w
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
 untried("no-kernel", "Explain it over the state of its own PyTorch", "something to look at")
 untried("no-kernel", "This is a build for macOS", MPS)
-
-
-@tries("function-transform", "Return the dimension of the batch, too", since="2.5")
-def rule_without_out_dims(advice):
-    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
-    rule = (lambda info, dims, x: (op(x), dims[0])) if advice else (lambda info, dims, x: op(x))
-    torch.library.register_vmap("t::f", rule)
-    assert torch.func.vmap(op)(torch.ones(3, 2)).sum() == 12

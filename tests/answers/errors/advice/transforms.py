@@ -290,14 +290,6 @@ def backward_in_a_transform(advice):
         vmap(lambda x: grad(torch.sin)(x) if advice else (x * 2).backward() or x)(x)
 
 
-@tries("under-vmap", "Return tensors only", "get the rest by `has_aux=True`")
-def number_from_a_transform(advice):
-    if "aux" in advice:
-        assert torch.func.vjp(lambda x: (x, torch.ones(1)), torch.ones(2), has_aux=True)[2] == 1
-    else:
-        torch.func.vjp(lambda x: torch.tensor(2.0) * x if advice else 2, torch.ones(2))
-
-
 @tries("function-transform", "Leave them out under grad, vjp, jacrev and hessian", "or take torch.autograd.grad there")
 def checkpoint_under_grad(advice):
     def f(x):
