@@ -133,7 +133,6 @@ HOLES = {
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
-    "sparse_layout": r"Sparse(?:Cs[rc]|Bs[rc])",
     "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n)",
     # an operator, or a function of torch or an extension, that a text of any program may name
     "refused_op": r"(?<![\w.:/\\<-])(?:(?P<op>(?!(?:std|at|c10|thrust|cu\w+|torch)::)[a-z_]\w{1,60}::[a-z_]\w{0,80}"
@@ -144,7 +143,6 @@ HOLES = {
     "near": rf"{QUOTE}?[():,]{{0,3}}\s+(?:(?:is|are|was|has|an?|the|this|on|for|with|in|by|of|type|dtype|device|backend"
     r"|tensors?|inputs?|op|operat(?:or|ion)|kernel|function|fake|implementation|currently|yet|scalar|layout)\b[:,]?\s+){0,6}"
     rf"{QUOTE}?",
-    "by": rf"{QUOTE}?(?: backend| device| tensors?)?(?: by| for| in|:) {QUOTE}?",
     "colon": r"(?: found| detected|\(s\))?:? ?['\"\[({]{0,3}",
     "place_of_call": r"\b(?:(?P<device>(?i:cpu|cuda|gpus?|mps|xpu|npu|hpu|xla|metal|vulkan|rocm|hip|privateuseone))\b"
     r"(?!,? (?:and |or )?(?:CPU|CUDA|XPU|MPS)\b| devices with compute)"
@@ -162,9 +160,6 @@ HOLES = {
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
     r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
     "wrong_key": r"(?P<wrong_key>\w{1,60})",
-    # what torch.library.custom_op returns, and attributes that operators of torch.ops have
-    "custom_op_object": r"(?P<of_object>)(?P<module>CustomOpDef)",
-    "operator_name": r"(?P<name>(?:default|overloads|op|name|namespace)\b(?P<overload_asked>)|\w{1,60})",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",
     "cudnn_backward": r"\b_?cudnn_(?P<operation>(?!grid)\w{1,60})_backward",

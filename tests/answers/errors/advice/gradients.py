@@ -8,7 +8,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import return_and_correct_aliasing
 
 from tests.answers.errors.advice.fakes import clone_op
-from tests.answers.errors.advice.slots import define
 from tests.answers.errors.advice.trial import tries, untried
 
 
@@ -72,14 +71,6 @@ def gradient_of_a_number(advice):
             return g * 3, None if advice else g
 
     Times.apply(training(1.0, 2.0), 3).sum().backward()
-
-
-@tries("wrong-gradients", "return a list of gradients")
-def gradient_for_a_list(advice):
-    op = define("t::f", "(Tensor[] xs, Tensor y) -> Tensor", CPU=lambda xs, y: xs[0] + y)
-    gradients = (lambda ctx, g: ([g, g], g)) if advice else (lambda ctx, g: (g, g))
-    torch.library.register_autograd("t::f", gradients)
-    op([training(1.0), training(2.0)], training(3.0)).sum().backward()
 
 
 @tries("wrong-gradients", "Let `backward` return gradients of the shape, dtype and device")

@@ -111,7 +111,6 @@ untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
 untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs nvcc")
 
 
-untried("no-subclass", "Each mode needs a rule", "needs another build")
 untried("no-library-file", "Import torch before the extension", "the programs run where torch is imported")
 untried("no-subclass", "If the base class is one of PyTorch's", "needs another build")
 untried("no-sharding", "In a list of parameters or gradients", "needs several processes")
@@ -156,3 +155,4 @@ def library_at_another_path(advice):
 
 
 untried("mixed-dtypes", "Or call it under `torch.autocast(device_type)`, which makes", "needs an older version")
+untried("no-subclass", "Each mode needs a rule", "needs another build")

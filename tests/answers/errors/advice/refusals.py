@@ -29,23 +29,6 @@ def sum_of_float8(advice):
     assert ((x.to(y.dtype) if advice else x) + y).sum() == 4
 
 
-@tries("no-strides", "Convert it to a COO tensor before: `x.to_sparse()`")
-def indices_of_rows(advice):
-    x = torch.eye(2).to_sparse_csr()
-    assert (x.to_sparse() if advice else x).indices().shape == (2, 2)
-
-
-@tries("no-strides", "this one is dense: `x.to_sparse()`")
-def indices_of_a_dense_tensor(advice):
-    assert (torch.eye(2).to_sparse() if advice else torch.eye(2)).indices().shape == (2, 2)
-
-
-@tries("no-strides", "Call `x = x.coalesce()` before")
-def indices_that_repeat(advice):
-    x = torch.sparse_coo_tensor([[0, 0]], [1.0, 1.0], (2,))
-    assert (x.coalesce() if advice else x).indices().shape == (1, 1)
-
-
 @tries("wrong-arguments", "`torch.as_tensor(x)` for lists, numbers and arrays")
 def list_among_tensors(advice):
     x = [1.0]
@@ -120,16 +103,6 @@ def key_of_no_backend(advice):
     torch.library.Library("aten", "IMPL", "CUDA" if advice else "GPU")
 
 
-@tries("no-api", "Call the object itself, `my_op(x)`")
-def attribute_of_an_operator(advice):
-    @torch.library.custom_op("refusals::same", mutates_args=())
-    def same(x: torch.Tensor) -> torch.Tensor:
-        return x.clone()
-
-    x = torch.ones(2)
-    assert (same(x) if advice else same.default(x)).sum() == 2
-
-
 @tries("fake-mixed", "Return such a tensor from the traced function")
 def functional_tensor_after_its_trace(advice):
     kept = []
@@ -158,22 +131,6 @@ def two_names_of_a_backend(advice):
     torch.utils.rename_privateuse1_backend("mine")
     if not advice:
         torch.utils.rename_privateuse1_backend("other")
-
-
-@tries("fake-mixed", "Pass the tensor that is changed to the function as an argument")
-def outer_tensor_under_functionalize(advice):
-    outer, x = torch.ones(2), torch.ones(2)
-
-    def added(x, to):
-        return to.add_(x)
-
-    function = torch.func.functionalize(added) if advice else torch.func.functionalize(lambda x: added(x, outer))
-    assert function(*((x, outer) if advice else (x,))).sum() == 4
-
-
-untried(
-    "data-dependent", "In the fake implementation, call `get_ctx().new_dynamic_size()`", "needs a wrong implementation"
-)
 
 
 @tries("bad-registration", "Give it an argument `device: torch.device`", since="2.13")

@@ -300,14 +300,6 @@ def checkpoint_under_grad(advice):
     assert result.sum() == 2
 
 
-@tries("not-captured", "a view of one: return `x.clone()`", since="2.13")
-def branch_that_returns_its_argument(advice):
-    def f(x):
-        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x, (x,))
-
-    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
-
-
 @tries("not-captured", "Write there what Dynamo traces")
 def branch_with_a_graph_break(advice):
     def f(x):
@@ -328,16 +320,3 @@ def function_out_of_vmap(advice):
     else:
         result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
     assert result.sum() == 4
-
-
-@tries("function-transform", "call it in a torch.autograd.Function that has a `setup_context`")
-def transform_of_an_operator(advice):
-    f = clone_op()
-    f.register_autograd(lambda ctx, g: g)
-
-    class Clone(torch.autograd.Function):
-        forward = staticmethod(f)
-        setup_context = staticmethod(lambda ctx, inputs, output: None)
-        backward = staticmethod(lambda ctx, g: g)
-
-    assert grad(lambda x: (Clone.apply if advice else f)(x).sum())(ONE).sum() == 4
