@@ -117,6 +117,7 @@ HOLES = {
     "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
+    "path": r"[^\s'\":]{0,300}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"

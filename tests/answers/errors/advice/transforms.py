@@ -320,3 +320,11 @@ def function_out_of_vmap(advice):
     else:
         result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
     assert result.sum() == 4
+
+
+@tries("not-captured", "a view of one: return `x.clone()`", since="2.13")
+def branch_that_returns_its_argument(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x, (x,))
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
