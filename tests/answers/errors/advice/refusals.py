@@ -143,3 +143,14 @@ def operator_without_tensors(advice):
 
     make = torch.library.custom_op("refusals::ones", mutates_args=(), device_types="cpu")(placed if advice else plain)
     assert make(2, *((torch.device("cpu"),) if advice else ())).sum() == 2
+
+
+@tries("fake-mixed", "Pass the tensor that is changed to the function as an argument")
+def outer_tensor_under_functionalize(advice):
+    outer, x = torch.ones(2), torch.ones(2)
+
+    def added(x, to):
+        return to.add_(x)
+
+    function = torch.func.functionalize(added) if advice else torch.func.functionalize(lambda x: added(x, outer))
+    assert function(*((x, outer) if advice else (x,))).sum() == 4
