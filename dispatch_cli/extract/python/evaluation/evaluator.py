@@ -495,19 +495,24 @@ class Evaluator:
         raise NoResult
 
     def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
-        """An attribute that a class has itself; those of its bases, and members of enumerations, are not known."""
+        """An attribute of a class, or of the first of its bases that has it; members of enumerations are not known."""
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
-        if name not in cls.scope.names:
-            if name in METHODS:
-                return Bound(owner, name)
-            raise NoResult
-        value = self.known(cls.scope, name)
-        if isinstance(value, FunctionValue):
-            return self._method(value, cls, owner)
-        if any("Enum" in source_text(base) for base in cls.node.bases):
-            raise NoResult
-        return value
+        waiting, seen = [cls], set[ClassValue]()
+        while waiting:
+            home = waiting.pop()
+            if name in home.scope.names:
+                value = self.known(home.scope, name)
+                if isinstance(value, FunctionValue):
+                    return self._method(value, home, owner)
+                if any("Enum" in source_text(base) for base in home.node.bases):
+                    raise NoResult
+                return value
+            if home not in seen:
+                seen.add(home)
+                bases = [self.value(base, home.scope.parent or home.scope) for base in home.node.bases]
+                waiting += [base for base in reversed(bases) if isinstance(base, ClassValue)]
+        raise NoResult
 
     def _method(self, function: FunctionValue, cls: ClassValue, owner: Value) -> Value:
         if function.kind == "staticmethod" or (function.kind != "classmethod" and owner is cls):
