@@ -495,7 +495,7 @@ class Evaluator:
         raise NoResult
 
     def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
-        """An attribute of a class, or of the first of its bases that has it; members of enumerations are not known."""
+        """An attribute of a class, or of the first of its bases that has it."""
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
         waiting, seen = [cls], set[ClassValue]()
@@ -505,9 +505,8 @@ class Evaluator:
                 value = self.known(home.scope, name)
                 if isinstance(value, FunctionValue):
                     return self._method(value, home, owner)
-                if any("Enum" in source_text(base) for base in home.node.bases):
-                    raise NoResult
-                return value
+                is_enum = any("Enum" in source_text(base) for base in home.node.bases)
+                return InstanceValue(None, {"name": name, "value": value}) if is_enum else value
             if home not in seen:
                 seen.add(home)
                 bases = [self.value(base, home.scope.parent or home.scope) for base in home.node.bases]

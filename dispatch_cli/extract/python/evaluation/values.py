@@ -199,7 +199,7 @@ class ClassValue:
 
 @dataclass(eq=False)
 class InstanceValue:
-    """An object. of: its class; None for a signature of Python's."""
+    """An object. of: its class; None for a signature of Python's, and for a member of an enumeration."""
 
     of: ClassValue | None
     attributes: dict[str, Value] = field(default_factory=dict)
