@@ -249,6 +249,8 @@ def function_facts(code: _Body) -> FunctionFacts:
 
 _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
 """Statements and expressions of a function whose variables may outlive its call."""
+_HARMLESS = ("print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
+"""Names of functions and methods that call no operator."""
 
 
 @lru_cache(maxsize=50_000)
@@ -261,15 +263,17 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     own, nodes = list(own_nodes(code)), list(ast.walk(code))
     if any(isinstance(node, _OUTLIVES) or getattr(node, "attr", "") == "ops" for node in nodes):
         return frozenset()
-    passing: list[ast.AST] = []
+    passing: set[ast.AST] = set()
     for call in (node for node in own if isinstance(node, ast.Call) and not isinstance(node.func, ast.Call)):
         module, _, name = source_text(call.func).rpartition(".")
+        if name in _HARMLESS:
+            continue
         if name != "Library" and (not isinstance(call.func, ast.Attribute) or name not in METHODS):
             return frozenset()
         if module == "torch.library":
-            passing += [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "lib")]
+            passing.update((*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "lib")))
         elif isinstance(call.func, ast.Attribute):
-            passing.append(call.func.value)
+            passing.add(call.func.value)
     uses = Counter(node.id for node in nodes if isinstance(node, ast.Name) and node not in passing)
     assigned = (node for node in own if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
     return frozenset(node.value for node in assigned if uses[source_text(node.targets[0])] == 1 == len(node.targets))

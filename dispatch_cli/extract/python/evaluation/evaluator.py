@@ -353,6 +353,8 @@ class Evaluator:
                     return Bound(owner, name)
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
+            case Version() if (own := owner.attribute(name)) is not None:
+                return own
             case LibraryValue(block) if name == "ns" and isinstance(block.namespace, str):
                 return block.namespace
             case str() | list() | dict() | tuple() | OperatorHandle() | LibraryValue():

@@ -368,15 +368,31 @@ class Statements:
         return self.block(node.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> Flow:
-        """Go through the cases as through ``if`` and ``elif``; names that patterns bind are not known."""
+        """Go through the cases as through ``if`` and ``elif``; names that patterns bind are not known.
+
+        Where it is not decided which case is taken, it is not known what the cases register.
+        """
         for name in bound_names(ast.MatchOr([case.pattern for case in node.cases])):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
+        tests = [_case_test(node.subject, case) for case in node.cases]
         chain: list[ast.stmt] = []
-        for case in reversed(node.cases):
-            test = _pattern_test(node.subject, case.pattern)
-            whole = test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
-            chain = [ast.copy_location(ast.If(whole, case.body, chain), case.pattern)]
-        return self.block(chain, scope)
+        for case, test in zip(reversed(node.cases), reversed(tests), strict=True):
+            chain = [ast.copy_location(ast.If(test, case.body, chain), case.pattern)]
+        before = self._run.now.uncertain
+        truths = (self._evaluator.truth(test, scope) for test in tests)
+        if next((truth for truth in truths if truth is not False), True) is not True:
+            why = f"it is not known which case of `match {source_text(node.subject)}` is taken"
+            self._run.now.uncertain = before or why
+        try:
+            return self.block(chain, scope)
+        finally:
+            self._run.now.uncertain = before
+
+
+def _case_test(subject: ast.expr, case: ast.match_case) -> ast.expr:
+    """The test that a case makes."""
+    test = _pattern_test(subject, case.pattern)
+    return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
 
 
 def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
@@ -384,6 +400,10 @@ def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
     match pattern:
         case ast.MatchValue(value):
             return ast.Compare(subject, [ast.Eq()], [value])
+        case ast.MatchSingleton(value):
+            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
+        case ast.MatchOr(patterns):
+            return ast.BoolOp(ast.Or(), [_pattern_test(subject, part) for part in patterns])
         case ast.MatchAs(None):
             return ast.Constant(True)
     return ast.Name(f"{source_text(subject)} matches {source_text(pattern)}", ast.Load())

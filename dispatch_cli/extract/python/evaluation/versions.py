@@ -31,10 +31,23 @@ class Version(str):
     __slots__ = ()
 
     @property
+    def release(self) -> tuple[int, ...]:
+        """The numbers of the version; none of a text that is no version."""
+        match = _VERSION.fullmatch(self)
+        return () if match is None else tuple(map(int, match[1].split(".")))
+
+    @property
     def key(self) -> tuple[object, ...]:
         """An order of versions: one before a release, such as 2.8.0a0, is before it. Empty for no version."""
         match = _VERSION.fullmatch(self)
-        return () if match is None else ((*map(int, match[1].split(".")), 0, 0, 0)[:4], match[2] is None)
+        return () if match is None else ((*self.release, 0, 0, 0)[:4], match[2] is None)
+
+    def attribute(self, name: str) -> Any:
+        """An attribute of a version of `packaging`; None for others."""
+        if name in ("base_version", "public"):
+            return ".".join(map(str, self.release))
+        major, minor, micro = (*self.release, 0, 0, 0)[:3]
+        return {"release": self.release, "major": major, "minor": minor, "micro": micro}.get(name)
 
 
 def comparable(*sides: Any) -> tuple[Any, ...]:
