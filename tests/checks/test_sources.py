@@ -488,6 +488,7 @@ register(kept.append)
         ('lib.impl("f", lambda x: x.clone(), "CPU")', True),
         ('torch.library.impl(lib, "f", "CPU")(lambda x: x.clone())', True),
         ('torch.library.register_fake("local::f", lambda x: x.clone(), lib=lib)', True),
+        ('for key in range(1): print(key, lib.impl("f", lambda x: x.clone(), "CPU"))', True),
         ("keep(lib)", False),
         ("serve()", False),
         ("return lib", False),
