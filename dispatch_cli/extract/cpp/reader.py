@@ -35,7 +35,7 @@ class UnitReader:
         self._build: When = unit.project.sources.settings(unit.main).when
         self._signatures = Signatures(unit)
 
-    def read(self) -> Findings:
+    def read(self) -> None:
         """Read it. Errors: OverWork, with the place of the construct where that is known."""
         while True:
             self._unit.skip()
@@ -47,7 +47,6 @@ class UnitReader:
             except OverWork as error:
                 error.at = error.at or token.at
                 raise
-        return self.findings
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
@@ -58,12 +57,9 @@ class UnitReader:
         elif text in ("Library", "StableLibrary"):
             self._function(*_function_head(token))
         elif text in self._unit.project.block_macros or _LIBRARY_MACRO.fullmatch(text):
-            self._unknown_macro(token)
-
-    def _unknown_macro(self, token: CppToken) -> None:
-        taken = self._bracketed([token])
-        if taken is not None:
-            self.findings.refuse(taken, f"the macro {token.text} is not known", self._build)
+            taken = self._bracketed([token])
+            if taken is not None:
+                self.findings.refuse(taken, f"the macro {text} is not known", self._build)
 
     # ---- blocks
 
@@ -143,8 +139,8 @@ class UnitReader:
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self.findings.add(block)
         registrar = Registrar(block, self.findings, no_value, self._signatures.infer, self._unit.table)
-        kernels = [kernel_of(function, no_value)] if function else []
-        return registrar.define(schema, kernels, tokens[0].at, when, "default")
+        kernel = kernel_of(function, no_value) if function else None
+        return registrar.define(schema, kernel, tokens[0].at, when, "default")
 
     def _function(self, name: str, start: list[CppToken]) -> None:
         """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on, if it is one."""

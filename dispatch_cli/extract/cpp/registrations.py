@@ -8,15 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dispatch_cli.extract.cpp.preprocessor.conditions import When, joined
 from dispatch_cli.extract.cpp.preprocessor.macro_table import MacroTable
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, Lookup, chain_calls, spelled
-from dispatch_cli.extract.cpp.values import (
-    CATCH_ALL,
-    KernelArgument,
-    kernel_of,
-    key_from,
-    schema_of,
-    tags_of,
-    text_of,
-)
+from dispatch_cli.extract.cpp.values import CATCH_ALL, KernelArgument, kernel_of, key_from, schema_of, tags_of, text_of
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.declarations import WILDCARD, NotUnderstood
 from dispatch_cli.model.sources.extracted import (
@@ -33,7 +25,6 @@ FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFall
 Infer = Callable[[Sequence[CppToken], bool], "str | None"]
 _TAGS = re.compile(r"(?i:(?:\b|_)tags?(?:\b|_))|[a-z]Tags?(?:[A-Z_]|\b)")
 """In the name of a variable or macro that stands for tags."""
-_SET_MODULE = frozenset({"set_python_module", "impl_abstract_pystub"})
 
 
 class Findings:
@@ -104,7 +95,7 @@ class Registrar:
                 self._implement(whole, arguments, when)
             elif name == "fallback" and arguments:
                 self._fallback(whole, arguments, when)
-            elif name in _SET_MODULE and arguments:
+            elif name in ("set_python_module", "impl_abstract_pystub") and arguments:
                 self._set_module(arguments)
             else:
                 self._findings.refuse(whole, f"'{name}' of a library is not known", when)
@@ -119,25 +110,25 @@ class Registrar:
     def _define(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         schema, alias = schema_of(arguments[0], self._lookup)
         tags: tuple[str, ...] = ()
-        kernels: list[KernelArgument] = []
+        kernel: KernelArgument | None = None
         for argument in arguments[1:]:
             given_tags = tags_of(argument, self._lookup)
             if given_tags is not None:
                 tags = tuple(tag for tag in given_tags if tag)
                 if len(tags) < len(given_tags):
                     self._findings.refuse(tokens, "a tag of this definition is not known", when)
-            elif not kernels and self._is_value(argument):
+            elif kernel is None and self._is_value(argument):
                 why = f"the value of '{argument[0].text}' is not known: tags, or a kernel"
                 self._findings.refuse(tokens, why, when)
-            elif not kernels:
-                kernels.append(kernel_of(argument, self._lookup))
+            elif kernel is None:
+                kernel = kernel_of(argument, self._lookup)
             else:
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
         if schema is not None and "(" not in schema and alias is None:
             alias = "CONSERVATIVE"
         named = Unknown(spelled(tuple(arguments[0]))) if schema is None else schema
-        self.define(named, kernels, tokens[0].at, when, alias, tags)
+        self.define(named, kernel, tokens[0].at, when, alias, tags)
 
     def _is_value(self, argument: Sequence[CppToken]) -> bool:
         """True for the name of a macro or a variable, unless that looks like a function."""
@@ -152,10 +143,10 @@ class Registrar:
     def define(
         self,
         schema: str | Unknown,
-        kernels: Sequence[KernelArgument],
+        kernel: KernelArgument | None,
         at: Span,
         when: When,
-        alias_analysis: str | None = None,
+        alias_analysis: str | None,
         tags: tuple[str, ...] = (),
     ) -> None:
         """Define an operator by its schema, or by its name and the C++ signature of its kernel."""
@@ -168,18 +159,15 @@ class Registrar:
             name = self._qualified(head.strip())
             if opening:
                 text = f"{name if isinstance(name, str) else head.strip()}({rest}".strip()
-            elif (inferred := self._inferred(kernels)) is not None and isinstance(name, str):
+            elif kernel and (inferred := self._infer(kernel.function_tokens, True)) and isinstance(name, str):
                 text = name + inferred
             else:
                 why = "it is inferred from a C++ function whose signature is not known"
         self._findings.add(
             ExtractedDefinition(self._block, name, text, at, when, tags, alias_analysis, why, self._python_module)
         )
-        for kernel in kernels:
+        if kernel is not None:
             self._add_kernel(name, kernel, at, when)
-
-    def _inferred(self, kernels: Sequence[KernelArgument]) -> str | None:
-        return next(filter(None, (self._infer(kernel.function_tokens, True) for kernel in kernels)), None)
 
     def _implement(self, tokens: Sequence[CppToken], arguments: Sequence[Sequence[CppToken]], when: When) -> None:
         name = text_of(arguments[0], self._lookup)
@@ -200,17 +188,10 @@ class Registrar:
         key = self._block.dispatch_key if kernel.key is None else kernel.key
         if isinstance(key, str) and key in CATCH_ALL:
             key = None
+        signature = None if kernel.boxed_only or kernel.fallthrough else self._infer(kernel.function_tokens, False)
         self._findings.add(
             ExtractedKernel(
-                self._block,
-                operator,
-                key,
-                kernel.function,
-                at,
-                when,
-                kernel.fallthrough,
-                None if kernel.boxed_only or kernel.fallthrough else self._infer(kernel.function_tokens, False),
-                kernel.boxed_only,
+                self._block, operator, key, kernel.function, at, when, kernel.fallthrough, signature, kernel.boxed_only
             )
         )
 

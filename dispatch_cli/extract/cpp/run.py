@@ -15,52 +15,39 @@ from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedKernel
 
 def extract_cpp(sources: Sources) -> Extraction:
     """Registrations in the C++ files of a run."""
-    return _CppRun(CppProject(sources)).extraction()
+    project = CppProject(sources)
+    functions: LibraryFunctions = {}
+    kept = Findings()
+    included: set[str] = set()
+    slots: set[tuple[object, ...]] = set()
+    for main in project.mains:
+        if main not in included:
+            unit = TranslationUnit(project, main)
+            findings = _findings(unit, functions)
+            included |= unit.included
+            # of a header that several include, what the first one of them makes of it is kept
+            new = [item for item in findings.items if (slot := _slot(item)) is None or slot not in slots]
+            slots.update(slot for item in new if (slot := _slot(item)) is not None)
+            kept.items.update(dict.fromkeys(new))
+            kept.not_understood.update(findings.not_understood)
+            kept.accounted |= findings.accounted
+    kept.not_understood.update(dict.fromkeys(project.not_understood))
+    order = {name: index for index, name in enumerate(project.was_read)}
+    registrations = sorted(kept.items, key=lambda item: _order(item, order))
+    statements = sorted(kept.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
+    return Extraction(tuple(registrations), tuple(statements), frozenset(kept.accounted | project.accounted))
 
 
-class _CppRun:
-    def __init__(self, project: CppProject) -> None:
-        self._project = project
-        self._functions: LibraryFunctions = {}
-        self._kept = Findings()
-        self._included: set[str] = set()
-        self._slots: set[tuple[object, ...]] = set()
-
-    def extraction(self) -> Extraction:
-        """Read all files."""
-        for main in self._project.mains:
-            if main not in self._included:
-                self._unit(main)
-        kept = self._kept
-        kept.not_understood.update(dict.fromkeys(self._project.not_understood))
-        order = {name: index for index, name in enumerate(self._project.was_read)}
-        registrations = sorted(kept.items, key=lambda item: _order(item, order))
-        statements = sorted(kept.not_understood, key=lambda item: (order.get(item.at.file, len(order)), item.at))
-        return Extraction(
-            tuple(registrations),
-            tuple(statements),
-            frozenset(kept.accounted | self._project.accounted),
-        )
-
-    def _unit(self, main: str) -> None:
-        """Read one file, and keep what it registers."""
-        with self._project.sources.work.file(main):
-            unit = TranslationUnit(self._project, main)
-            reader = UnitReader(unit, self._functions)
-            try:
-                reader.read()
-            except OverWork as error:
-                at = error.at or unit.file.span(0)
-                entry = NotUnderstood(at, "", error.why, bound=error.bound)
-                reader.findings.not_understood[entry] = None
-        self._included |= unit.included
-        findings = reader.findings
-        # of a header that several include, what the first one of them makes of it is kept
-        new = [item for item in findings.items if (slot := _slot(item)) is None or slot not in self._slots]
-        self._slots.update(slot for item in new if (slot := _slot(item)) is not None)
-        self._kept.items.update(dict.fromkeys(new))
-        self._kept.not_understood.update(findings.not_understood)
-        self._kept.accounted |= findings.accounted
+def _findings(unit: TranslationUnit, functions: LibraryFunctions) -> Findings:
+    """The registrations of one file."""
+    reader = UnitReader(unit, functions)
+    try:
+        with unit.work.file(unit.main):
+            reader.read()
+    except OverWork as error:
+        entry = NotUnderstood(error.at or unit.file.span(0), "", error.why, bound=error.bound)
+        reader.findings.not_understood[entry] = None
+    return reader.findings
 
 
 def _slot(item: FromCpp) -> tuple[object, ...] | None:

@@ -15,15 +15,7 @@ from dispatch_cli.extract.cpp.preprocessor.conditions import (
     narrowed,
     opposite,
 )
-from dispatch_cli.extract.cpp.preprocessor.tokens import (
-    NO_CALL,
-    CppToken,
-    partners,
-    spelled,
-    split,
-    weight,
-    whole_call,
-)
+from dispatch_cli.extract.cpp.preprocessor.tokens import NO_CALL, CppToken, partners, spelled, split, weight, whole_call
 from dispatch_cli.extract.cpp.preprocessor.unit import TranslationUnit
 from dispatch_cli.extract.cpp.registrations import Findings, Infer, Registrar, is_under, same_conditions
 from dispatch_cli.extract.cpp.values import elements_of

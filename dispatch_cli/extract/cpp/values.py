@@ -39,16 +39,16 @@ _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 CATCH_ALL = frozenset({"CatchAll", "Undefined"})
 """A block or a kernel at these is for no particular key."""
 MAX_STEPS = 20
-"""Maximum number of names that stand for one another."""
+"""Maximum number of names that stand for one another, and of calls around a text or a function."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
     | {"selective_name", "move", "c_str"}
 )
 _KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
-MAX_WRAPPINGS = 20
-"""Maximum number of calls around a function."""
-_WRAPPERS = frozenset({"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"})
-_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
+_WRAPPERS = frozenset(
+    {"TORCH_FN", "CppFunction", "makeFromUnboxedFunction", "makeFromUnboxedRuntimeFunction"}
+    | {"static_cast", "reinterpret_cast", "const_cast"}
+)
 
 
 def is_macro_like(name: str) -> bool:
@@ -157,7 +157,7 @@ class KernelArgument(NamedTuple):
 def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> KernelArgument:
     """Read the expression of a kernel."""
     tokens = unwrapped(tokens)
-    if not tokens or steps > MAX_WRAPPINGS:
+    if not tokens or steps > MAX_STEPS:
         return KernelArgument(spelled(tuple(tokens)))
     for index in range(2, len(tokens) - 2):  # ``.debug("...")`` at the end
         is_debug = tokens[index].text == "debug" and tokens[index - 1].text == "."
@@ -176,12 +176,12 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     if name in ("makeFromBoxedFunction", "makeFromBoxedFunctor", "TORCH_BOX"):
         inner = kernel_of(template or (arguments[0] if arguments else []), lookup, steps + 1)
         return inner._replace(boxed_only=True)
-    if name in _WRAPPERS | _CASTS and arguments:
+    if name in _WRAPPERS and arguments:
         return kernel_of(arguments[0], lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":
         value = lookup(tokens[0].text)
         is_name = value and all(token.kind == "name" or token.text in ("&", "::") for token in value)
-        if value and (is_name or whole_call(unwrapped(value)).name in _WRAPPERS | _CASTS | {"dispatch"}):
+        if value and (is_name or whole_call(unwrapped(value)).name in _WRAPPERS | {"dispatch"}):
             return kernel_of(value, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))

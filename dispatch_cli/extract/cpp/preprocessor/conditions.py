@@ -6,14 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
-from dispatch_cli.extract.cpp.preprocessor.tokens import (
-    CppToken,
-    Lookup,
-    outside,
-    spelled,
-    split_at,
-    unwrapped,
-)
+from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, Lookup, outside, spelled, split_at, unwrapped
 from dispatch_cli.model.conditions.condition import And, Atom, Condition, Not, Or, negated, parts_of, value
 
 When = tuple[Condition, ...]

@@ -10,7 +10,7 @@ it. A name that begins with ``@`` is a macro of this list alone; C++ has no such
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, read_macro
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
@@ -186,14 +186,6 @@ def known_macros() -> Iterator[str]:
         yield f"{name}(_) {uses}"
 
 
-def _read(lines: Iterable[str]) -> dict[str, Macro]:
-    macros: dict[str, Macro] = {}
-    for line in lines:
-        macro = read_macro(tokens_of(line, "<PyTorch>"))
-        assert macro is not None
-        macros[macro.name] = macro
-    return macros
-
-
-KNOWN: dict[str, Macro] = _read(known_macros())
+_MACROS = (read_macro(tokens_of(line, "<PyTorch>")) for line in known_macros())
+KNOWN: dict[str, Macro] = {macro.name: macro for macro in _MACROS if macro is not None}
 """Replacements of macros that the sources do not define."""

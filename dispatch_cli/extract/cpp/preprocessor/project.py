@@ -47,12 +47,14 @@ class CppProject:
         self._headers: dict[str, SourceFile] = {}
         self._found: dict[tuple[str, str, bool], str | None] = {}
         self._may_begin: dict[str, bool] = {}
-        self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
-        self.block_macros: set[str] = set()
-        self.mains: list[str] = []
-        self.pattern = _BEGINNING
-        self._look()
+        texts = {name: self._text(name) for name in sources.files.get(SourceKind.CPP, ())}
+        self.block_macros = _block_macros(chain(texts.values(), self._texts_of_headers(texts)))
+        macros = "|".join(map(re.escape, sorted(self.block_macros)))
+        self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{macros})\b)") if macros else _BEGINNING
+        self._signs = (*_SIGNS, *self.block_macros)
+        self._texts = {name: text for name, text in texts.items() if _may_begin(text) or self._uses_macros(text)}
+        self.mains = sorted(self._texts, key=lambda name: (is_header(name), "TORCH_LIBRARY" in texts[name]))
 
     def included(self, target: tuple[str, bool], including: str) -> SourceFile | None:
         """The file that ``#include`` means; None where it is not among those of the run."""
@@ -96,18 +98,8 @@ class CppProject:
         self.was_read[name] = None
         return text
 
-    def _look(self) -> None:
-        """Find the files that can hold registrations, and the macros of the project that stand for one."""
-        files = self.sources.files.get(SourceKind.CPP, ())
-        texts = {name: self._text(name) for name in files}
-        self.block_macros = _block_macros(chain(texts.values(), self._texts_of_headers(texts)))
-        macros = self.block_macros
-        uses_macros = {name for name, text in texts.items() if macros and not macros.isdisjoint(_WORD.findall(text))}
-        if self.block_macros:
-            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, sorted(self.block_macros)))})\b)")
-        self._signs = (*_SIGNS, *self.block_macros)
-        self._texts = {name: text for name, text in texts.items() if name in uses_macros or _may_begin(text)}
-        self.mains = sorted(self._texts, key=lambda name: (is_header(name), "TORCH_LIBRARY" in texts[name]))
+    def _uses_macros(self, text: str) -> bool:
+        return bool(self.block_macros) and not self.block_macros.isdisjoint(_WORD.findall(text))
 
     def _texts_of_headers(self, files: Container[str]) -> Iterator[str]:
         """The texts of the headers of the run that are not among *files*.
