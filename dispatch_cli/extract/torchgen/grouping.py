@@ -89,8 +89,8 @@ def add_generated(groups: Iterable[Forms], of_core: bool) -> list[NativeFunction
         base = _base(forms, of_core)
         if base is None:
             continue
-        has_out = SchemaKind.OUT in forms
-        if not has_out and _can_have_out(base) and "out" in base.autogen:
+        can_have_out = base.schema.kind is SchemaKind.INPLACE or any(map(takes_tensors, base.schema.returns))
+        if SchemaKind.OUT not in forms and can_have_out and "out" in base.autogen:
             forms[SchemaKind.OUT] = _generated(base, SchemaKind.OUT)
             added.append(forms[SchemaKind.OUT])
         if SchemaKind.FUNCTIONAL not in forms and SchemaKind.OUT in forms:
@@ -119,11 +119,6 @@ def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
         if kind in forms:
             return forms[kind]
     return None
-
-
-def _can_have_out(function: NativeFunction) -> bool:
-    schema = function.schema
-    return schema.kind is SchemaKind.INPLACE or any(map(takes_tensors, schema.returns))
 
 
 def _generated(base: NativeFunction, kind: SchemaKind) -> NativeFunction:

@@ -11,7 +11,6 @@ from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.schema import ATEN, NativeSchema, annotation, read_schema
 from dispatch_cli.model.declarations import NotUnderstood
-from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.span import Span
 
 _IGNORED = (
@@ -73,11 +72,6 @@ class NativeFunction:
     def composite(self) -> bool:
         """True if it has a kernel for every backend (``has_composite_kernel``)."""
         return not self.dispatch.keys().isdisjoint((keys.IMPLICIT, keys.EXPLICIT, keys.NON_FUNCTIONAL))
-
-    @property
-    def modifies(self) -> bool:
-        """True if it writes any of its arguments."""
-        return is_mutable(self.schema.schema)
 
     @cached_property
     def is_view(self) -> bool:

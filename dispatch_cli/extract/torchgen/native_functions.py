@@ -18,6 +18,7 @@ from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.grouping import Forms, ViewGroup, add_generated, group, is_complete, view_groups
 from dispatch_cli.extract.torchgen.native_function import NativeFunction, read_function
 from dispatch_cli.extract.torchgen.schema import ATEN, SchemaKind
+from dispatch_cli.model.schema.model import is_mutable
 from dispatch_cli.model.span import Span
 
 # Operators that torchgen's generators treat by name. Where versions of PyTorch differ, the names of all of them are
@@ -133,7 +134,7 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
     schema = function.schema
     if schema.cpp_name in MANUAL_AUTOGRAD_AND_TRACER:
         return
-    wrapper = _wrapper_name(function)
+    wrapper = f"{schema.cpp_name}_{schema.overload}" if schema.overload else schema.cpp_name  # ``type_wrapper_name``
     yield GeneratedKernel(TRACER, function, f"TraceType::{wrapper}", function.at)
     derivative_keys = derivatives.of(function)
     if not function.abstract and (derivative_keys is None or not derivative_keys.differentiable):
@@ -148,12 +149,6 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
     writes = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and bool(schema.returns)
     if writes or schema.name.base in RETURNS_VIEWS:
         yield GeneratedKernel(INPLACE_OR_VIEW, function, f"ADInplaceOrView::{wrapper}", function.at)
-
-
-def _wrapper_name(function: NativeFunction) -> str:
-    """Name of the wrapper, as by ``type_wrapper_name``."""
-    overload = function.schema.overload
-    return f"{function.schema.cpp_name}_{overload}" if overload else function.schema.cpp_name
 
 
 def functionalization_kernels(
@@ -184,7 +179,7 @@ def functionalization_kernels(
 def _writing(functions: Sequence[NativeFunction]) -> Iterator[GeneratedKernel]:
     explicit = [function for function in functions if not function.implicit]
     if not any(function.name in ("lift", "resize_") for function in explicit):
-        yield from (_kernel(function) for function in explicit if function.modifies)
+        yield from (_kernel(function) for function in explicit if is_mutable(function.schema.schema))
 
 
 def _kernel(function: NativeFunction) -> GeneratedKernel:

@@ -19,12 +19,7 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
 from dispatch_cli.extract.torchgen.fields import Fields
 from dispatch_cli.extract.torchgen.native_function import NativeFunction
-from dispatch_cli.extract.torchgen.native_functions import (
-    GeneratedKernel,
-    kernels,
-    keys_in,
-    read_native_functions,
-)
+from dispatch_cli.extract.torchgen.native_functions import GeneratedKernel, kernels, keys_in, read_native_functions
 from dispatch_cli.extract.torchgen.schema import ATEN
 from dispatch_cli.model.budget import Budget, OverBudget, no_collection
 from dispatch_cli.model.conditions.condition import Atom, Condition
@@ -148,10 +143,7 @@ class TorchgenRun:
     """Reads the files one by one, and collects what they say."""
 
     def __init__(
-        self,
-        sources: Sources,
-        backends: Collection[str] | None,
-        base_operators: Callable[[], Iterable[str]] | None,
+        self, sources: Sources, backends: Collection[str] | None, base_operators: Callable[[], Iterable[str]] | None
     ) -> None:
         self._problems: list[Problem] = []
         self._sources = sources
@@ -173,11 +165,7 @@ class TorchgenRun:
                 self._note(name, _NO_FUNCTIONS)
         for name in files.get(SourceKind.BACKEND_YAML, ()):
             self._backend(name)
-        return Extraction(
-            tuple(self._found),
-            tuple(self._not_understood),
-            problems=tuple(self._problems),
-        )
+        return Extraction(tuple(self._found), tuple(self._not_understood), problems=tuple(self._problems))
 
     def _named(self, backends: Collection[str]) -> frozenset[str]:
         for name in backends:

@@ -171,11 +171,7 @@ def read_schema(namespace: str, text: str) -> NativeSchema:
 
 
 def made_schema(
-    origin: NativeSchema,
-    name: NativeName,
-    overload: str,
-    arguments: Iterable[Argument],
-    returns: Iterable[Argument],
+    origin: NativeSchema, name: NativeName, overload: str, arguments: Iterable[Argument], returns: Iterable[Argument]
 ) -> NativeSchema:
     """The schema of a function that torchgen makes of another one, in the same namespace."""
     full_name = OperatorName(f"{origin.schema.name.namespace}::{name}", overload)
