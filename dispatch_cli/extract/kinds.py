@@ -19,20 +19,8 @@ _ENTRIES, _LINES, _CHARACTERS = 5, 2000, 20_000
 """Numbers of entries of a list, lines of a mapping, and characters of an entry that are looked at."""
 
 BACKEND_KEYS = frozenset(
-    {
-        "backend",
-        "class_name",
-        "cpp_namespace",
-        "extra_headers",
-        "supported",
-        "autograd",
-        "full_codegen",
-        "non_native",
-        "ir_gen",
-        "symint",
-        "use_out_as_primary",
-        "device_guard",
-    }
+    {"backend", "class_name", "cpp_namespace", "extra_headers", "supported", "autograd", "full_codegen", "non_native"}
+    | {"ir_gen", "symint", "use_out_as_primary", "device_guard"}
 )
 """The keys that torchgen knows (``parse_backend_yaml``)."""
 _FUNCTIONS = re.compile(r"""[ \t]*(?:\#[^\n]*)?(?:\n[ \t]*(?:\#[^\n]*)?)*\n[ \t]*-[ \t]+["']?func["']?[ \t]*:\s""")
@@ -48,10 +36,7 @@ _HEADERS = frozenset(
 _COMPILED = frozenset(
     {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".mm", ".mu", ".mlu", ".sycl"}
 )
-_CODE = {
-    **dict.fromkeys(_HEADERS | _COMPILED, SourceKind.CPP),
-    **dict.fromkeys((".py", ".pyw"), SourceKind.PYTHON),
-}
+_CODE = {**dict.fromkeys(_HEADERS | _COMPILED, SourceKind.CPP), **dict.fromkeys((".py", ".pyw"), SourceKind.PYTHON)}
 _TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})
 _DATA = frozenset({".yaml", ".yml", ".json"})
 _OURS = re.compile(

@@ -30,11 +30,9 @@ Matcher = Callable[[str], object]
 MAX_IGNORE_BYTES = 1 << 20
 """Bytes of a ``.gitignore``."""
 _VENDORED = frozenset(
-    {
-        "third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules",
-        "site-packages", "dist-packages", "submodules",
-    }
-)  # fmt: skip
+    {"third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules"}
+    | {"site-packages", "dist-packages", "submodules"}
+)
 _BUILT = frozenset({"build", "_build", "_skbuild", "dist", "CMakeFiles", ".eggs", ".tox", ".nox", "bazel-out"})
 UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"})
 """Folders that are not worth a word."""
@@ -249,7 +247,7 @@ class Walked(NamedTuple):
 
 
 class Exclusion(NamedTuple):
-    """Globs of ``--exclude`` or of a project.
+    """Globs of ``--exclude`` or of a project; those of a project are not about files that are named.
 
     folder: where they are from, absolute; None for the working directory.
     """

@@ -35,8 +35,6 @@ _When = tuple[Condition, ...]
 _OTHER = Atom("other")
 MAX_SHOWN = 200
 """Characters of a statement, or of an expression, that an entry has."""
-NO_TEXT = "…"
-"""Stands in an entry for a statement that has no text."""
 _REGISTERS = {
     ExtractedBlock: "block",
     ExtractedDefinition: "definition",
@@ -104,12 +102,8 @@ def is_readable(condition: Condition) -> bool:
         return False
 
 
-def readable(extractions: Sequence[Extraction]) -> list[Extraction]:
+def readable(extraction: Extraction) -> Extraction:
     """Keep what a document can say; the rest is noted as not understood."""
-    return [_readable(extraction) for extraction in extractions]
-
-
-def _readable(extraction: Extraction) -> Extraction:
     items: list[Extracted] = []
     missed = [*extraction.not_understood]
     for item in map(_with_texts_on_a_line, extraction.items):
@@ -233,7 +227,7 @@ def undecided_entry(row: Extracted) -> Data:
 def not_understood_entry(row: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
     entry = placed(row.at, row.when) | {
-        "text": one_line(row.text) or NO_TEXT,
+        "text": one_line(row.text) or "…",
         "reason": one_line(row.why) or "not said",
     }
     return entry | ({"bound": True} if row.bound else {}) | ({"unread": True} if row.unread else {})

@@ -13,12 +13,11 @@ from dispatch_cli.declarations import source
 from dispatch_cli.declarations.header import broken_declarations
 from dispatch_cli.extract.alternatives import with_alternatives
 from dispatch_cli.extract.document import document
-from dispatch_cli.extract.given_names import backend_names as read_backend_names
-from dispatch_cli.extract.given_names import imported_names, of_package, without_guesses, without_names
+from dispatch_cli.extract.given_names import backend_names, imported_names, of_package, without_guesses, without_names
 from dispatch_cli.extract.kinds import is_code
-from dispatch_cli.extract.left_out import BOUNDS, LeftOut, Walked, WhyLeftOut
+from dispatch_cli.extract.left_out import BOUNDS, Exclusion, IgnoreList, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import readable, with_answers
-from dispatch_cli.extract.sources import Sources, exclusions, settings_of_files
+from dispatch_cli.extract.sources import Sources, settings_of_files
 from dispatch_cli.extract.walk import walk
 from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
@@ -46,25 +45,25 @@ def _collect(
     """Read the files. Returns what they say, and the problems of files that could not be read."""
     those = list(_extractions(sources, backends, pytorch))
     guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
-    known = without_guesses(readable(those), guessed, sources.read)
+    known = without_guesses(map(readable, those), guessed, sources.read)
     extractions = with_alternatives(with_answers(known), sources)
     items = [item for extraction in extractions for item in extraction.items]
+    not_blocks = [item for item in items if not isinstance(item, ExtractedBlock)]
     not_understood = {statement.at for extraction in extractions for statement in extraction.not_understood}
     count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
-    backend_names, written = _with_backends(extractions, items, walked, sources)
+    names, written = _with_backends(extractions, items, walked, sources)
     problems = [problem for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     unread = [*_audited(walked, sources, extractions), *_unread(walked, broken)]
-    data = document(
-        [*written, Extraction(not_understood=tuple(unread))], backend_names[0][0] if len(backend_names) == 1 else None
-    )
+    backend = names[0][0] if len(names) == 1 else None
+    data = document([*written, Extraction(not_understood=tuple(unread))], backend)
     result = SourceRun(
         document=data,
         blocks=count["block"],
         definitions=count["definition"],
         registrations=count["registration"],
-        conditional=sum(map(_is_conditional, items)),
+        conditional=sum(bool(item.when or getattr(item, "block", item).when) for item in not_blocks),
         not_understood=tuple((it["at"], it["text"], it["reason"]) for it in data.get("not_understood", ())),
         missing=tuple(part for extraction in extractions for part in extraction.missing),
         stand_ins=tuple(sorted(sources.stand_ins)),
@@ -72,7 +71,7 @@ def _collect(
         left_out=(*walked.left_out, *map(_broken, broken.values())),
         declarations=tuple(file for file in walked.files.get(SourceKind.DECLARATIONS, ()) if file not in broken),
         lines=partial(_lines, sources.opened),
-        backend_names=tuple(backend_names),
+        backend_names=tuple(names),
     )
     return result, problems
 
@@ -81,7 +80,7 @@ def _with_backends(
     extractions: list[Extraction], items: Sequence[Extracted], walked: Walked, sources: Sources
 ) -> tuple[list[tuple[str, Span]], list[Extraction]]:
     """The names of the backend at PrivateUse1, and the extractions with what follows from them."""
-    names = read_backend_names(walked.naming, sources.read)
+    names = backend_names(walked.naming, sources.read)
     if not names:
         names = imported_names(items, sources.files.get(SourceKind.PYTHON, ()), sources.read)
         extractions = [*extractions, *(Extraction(tuple(of_package(name, place))) for name, place in names)]
@@ -130,13 +129,6 @@ def _sort(item: Extracted) -> str:
     return "definition" if isinstance(item, ExtractedDefinition | CustomOperator) else "registration"
 
 
-def _is_conditional(item: Extracted) -> bool:
-    if isinstance(item, ExtractedBlock):
-        return False
-    block = getattr(item, "block", None)
-    return bool(item.when or (block is not None and block.when))
-
-
 class SourceRun(NamedTuple):
     """Result of a run over sources.
 
@@ -183,7 +175,8 @@ def run(
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
     backends = next((item.codegen_backends for item in reversed(settings) if item.codegen_backends is not None), None)
     with_tests = next((item.tests for item in reversed(settings) if item.tests is not None), False)
-    walked = walk(named, exclusions(settings), allow_outside, with_tests)
+    excluded = [Exclusion(item.folder, IgnoreList(item.exclude)) for item in settings if item.exclude]
+    walked = walk(named, excluded, allow_outside, with_tests)
     include = tuple(dict.fromkeys(path for item in reversed(settings) for path in item.include))
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
-from dispatch_cli.extract.left_out import Exclusion, IgnoreList
+from dispatch_cli.extract.left_out import IgnoreList
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
 from dispatch_cli.model.conditions.condition import Condition
@@ -52,11 +52,6 @@ def _combined(steps: Sequence[FileSettings]) -> ReadSettings:
         values.update(step.values)
     when = dict.fromkeys(condition for step in steps for condition in step.when)
     return ReadSettings(tuple(defines.values()), frozenset(undefines), tuple(values.items()), tuple(when))
-
-
-def exclusions(places: Sequence[SourceSettings]) -> list[Exclusion]:
-    """Rules for files that are left out; a project's globs are not about files that are named."""
-    return [Exclusion(item.folder, IgnoreList(item.exclude)) for item in places if item.exclude]
 
 
 class ReadSettings(NamedTuple):

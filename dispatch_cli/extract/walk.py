@@ -34,7 +34,7 @@ MAX_FOLDERS = 200
 MAX_ENTRIES = 1_000_000
 """Files and folders of a run."""
 _REASONS = {"too-large": WhyLeftOut.TOO_LARGE, "binary-file": WhyLeftOut.BINARY}
-"""Reasons to leave out a file that cannot be read, by the codes of errors."""
+"""Reasons to leave out a file or a folder that cannot be read, by the codes of errors."""
 
 
 def walk(
@@ -118,11 +118,8 @@ class _Walker:
             if kind is not SourceKind.CPP or name in self._named or not kinds.is_header(name):
                 files.setdefault(kind, []).append(name)
         left_out = tuple(self._left_out[path] for path in sorted(self._left_out))
-        return Walked(
-            *(files, frozenset(self._headers), left_out, frozenset(self._named)),
-            templates=tuple(self._templates),
-            naming=tuple(self._naming),
-        )
+        templates, naming = tuple(self._templates), tuple(self._naming)
+        return Walked(files, frozenset(self._headers), left_out, frozenset(self._named), templates, naming)
 
     def _add_named(self, path: str) -> None:
         source.check(path)
@@ -159,8 +156,7 @@ class _Walker:
         try:
             entries = sorted(paths.each_entry(folder.path), key=lambda entry: entry.name)
         except RevisionError as error:
-            why = WhyLeftOut.TOO_LARGE if error.code == "too-large" else WhyLeftOut.UNREADABLE
-            self._leave_out(folder.path, why, True, error.message)
+            self._leave_out(folder.path, _REASONS.get(error.code, WhyLeftOut.UNREADABLE), True, error.message)
             return
         except OSError as error:
             self._leave_out(folder.path, WhyLeftOut.UNREADABLE, True, (error.strerror or "").lower())

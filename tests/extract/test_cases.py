@@ -96,7 +96,7 @@ def read(case: Case) -> str:
         accounted = frozenset().union(*(extraction.accounted for extraction in extractions))
         places = audit([*case.files], lambda name: case.files[name], accounted)
     if "--steps" in case.options:
-        lines = [*_steps(load([ExtractedDocument("sources", document(readable(extractions)))]))]
+        lines = [*_steps(load([ExtractedDocument("sources", document([*map(readable, extractions)]))]))]
     else:
         lines = [line for extraction in extractions for line in _lines(extraction)]
         lines += [f"{_place(place.at)} only the audit finds {place.what}" for place in places]
@@ -248,7 +248,7 @@ def test_the_document_of_a_case_says_the_same_in_a_file(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         extractions = extractions_of(ALL[name])[1]
         assert extractions
-        data = document(readable(extractions))
+        data = document([*map(readable, extractions)])
         Draft202012Validator(json_schema()).validate(data)
         directly = load([ExtractedDocument("the sources", data)])
         for file, text in (("written.json", json.dumps(data)), ("written.yaml", "".join(yaml_text(data)))):

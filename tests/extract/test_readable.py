@@ -117,7 +117,7 @@ def test_a_document_is_accepted_and_says_the_same_in_a_file(tmp_path: Path) -> N
     sources = RandomSources(random.Random(7))
     steps = 0
     for number in range(200):
-        data = document(readable([sources.extraction(), sources.extraction()]))
+        data = document([readable(sources.extraction()), readable(sources.extraction())])
         file = tmp_path / f"{number}.{sources.dice.choice(['json', 'yaml'])}"
         text = json.dumps(data) if file.suffix == ".json" else "".join(yaml_text(data))
         file.write_text(text, encoding="utf-8")
@@ -195,7 +195,7 @@ def test_a_file_whose_name_cannot_be_written_is_left_out(tmp_path: Path) -> None
 def test_a_registration_whose_condition_cannot_be_written_is_left_out() -> None:
     at, when = Span("a.cpp", 1, 1), (Atom("c"), Not(Atom("a and b")))
     operator = CustomOperator("my::f", "my::f(Tensor x) -> Tensor", "f", at, when)
-    (extraction,) = readable([Extraction((operator,), (NotUnderstood(at, "x", "y", when),))])
+    extraction = readable(Extraction((operator,), (NotUnderstood(at, "x", "y", when),)))
     assert extraction.items == ()
     assert [(gap.why, gap.when) for gap in extraction.not_understood] == [
         ("y", when[:1]),

@@ -39,7 +39,6 @@ SPELLINGS = {
 """Names of types, each with the name that stands for all of its kind."""
 NUMBER = frozenset(("int", "float", "bool"))
 
-
 _BASES: dict[object, tuple[str, bool, bool, bool]] = {
     "torch.Tensor": ("Tensor", True, True, True),
     "int": ("SymInt", True, False, True),

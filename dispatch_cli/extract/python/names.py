@@ -76,7 +76,6 @@ CALLED = frozenset((*METHODS, *FUNCTIONS, DIRECT_REGISTER, "has_side_effect")) -
 COMMON = frozenset(("Library", "_impl", "define", "fallback", "fallthrough", "impl"))
 """Names of these functions that others have, too."""
 
-
 _DEVICE_KEYS = {
     "cpu": "CPU", "cuda": "CUDA", "hip": "HIP", "xla": "XLA", "mps": "MPS", "ipu": "IPU", "xpu": "XPU", "hpu": "HPU",
     "ve": "VE", "lazy": "Lazy", "mtia": "MTIA", "maia": "MAIA", "meta": "Meta", "fpga": "FPGA", "vulkan": "Vulkan",

@@ -24,13 +24,7 @@ from dispatch_cli.extract.work import OverWork
 from dispatch_cli.model.conditions.condition import atoms
 from dispatch_cli.model.conditions.worlds import TORCH_VERSION
 from dispatch_cli.model.declarations import NotUnderstood, RegisteringFunction
-from dispatch_cli.model.sources.extracted import (
-    Extracted,
-    ExtractedBlock,
-    ExtractedDefinition,
-    Extraction,
-    SourceKind,
-)
+from dispatch_cli.model.sources.extracted import Extracted, ExtractedBlock, ExtractedDefinition, Extraction, SourceKind
 from dispatch_cli.model.span import Span
 
 _REGISTERS = (
@@ -41,13 +35,6 @@ _REGISTERS = (
 """Texts of a file that may register something itself."""
 _FILLED_IN = re.compile(r"\{%|\{\{[^{}\n]+\}\}|\$\{\w")
 """A place that a template engine fills in: a file that has one need not be Python."""
-
-
-def extract_python(sources: Sources) -> Extraction:
-    """Registrations in the Python files of a run."""
-    files = list(dict.fromkeys(sources.files.get(SourceKind.PYTHON, ())))
-    with _room():
-        return _read(files, sources)
 
 
 @contextmanager
@@ -67,7 +54,10 @@ def _room() -> Iterator[None]:
             gc.enable()
 
 
-def _read(files: list[str], sources: Sources) -> Extraction:
+@_room()
+def extract_python(sources: Sources) -> Extraction:
+    """Registrations in the Python files of a run."""
+    files = list(dict.fromkeys(sources.files.get(SourceKind.PYTHON, ())))
     index = ModuleIndex(files, sources)
     run = PythonRun(sources, index)
     reader = PythonReader(run)
