@@ -29,8 +29,6 @@ BACKEND_SELECT_BY_HAND = frozenset({"is_pinned", "_pin_memory"})
 
 Only in versions in which they have a kernel for CUDA, too.
 """
-AUTOGRAD, INPLACE_OR_VIEW, TRACER = "Autograd", "ADInplaceOrView", "Tracer"
-FUNCTIONALIZE = "Functionalize"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -135,20 +133,20 @@ def autograd_kernels(function: NativeFunction, derivatives: Derivatives) -> Iter
     if schema.cpp_name in MANUAL_AUTOGRAD_AND_TRACER:
         return
     wrapper = f"{schema.cpp_name}_{schema.overload}" if schema.overload else schema.cpp_name  # ``type_wrapper_name``
-    yield GeneratedKernel(TRACER, function, f"TraceType::{wrapper}", function.at)
+    yield GeneratedKernel("Tracer", function, f"TraceType::{wrapper}", function.at)
     derivative_keys = derivatives.of(function)
     if not function.abstract and (derivative_keys is None or not derivative_keys.differentiable):
         return  # the functions that it calls are differentiated
     if derivative_keys is None:
-        yield GeneratedKernel(AUTOGRAD, function, f"VariableType::{wrapper}", function.at)
+        yield GeneratedKernel("Autograd", function, f"VariableType::{wrapper}", function.at)
     else:
         for key, at in derivative_keys.places.items():
-            name = AUTOGRAD if key == DEFAULT else key
+            name = "Autograd" if key == DEFAULT else key
             suffix = "" if key == DEFAULT else f"_{key}"
             yield GeneratedKernel(name, function, f"VariableType::{wrapper}{suffix}", at)
     writes = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and bool(schema.returns)
     if writes or schema.name.base in RETURNS_VIEWS:
-        yield GeneratedKernel(INPLACE_OR_VIEW, function, f"ADInplaceOrView::{wrapper}", function.at)
+        yield GeneratedKernel("ADInplaceOrView", function, f"ADInplaceOrView::{wrapper}", function.at)
 
 
 def functionalization_kernels(
@@ -187,7 +185,7 @@ def _kernel(function: NativeFunction) -> GeneratedKernel:
         name = function.dispatch[keys.IMPLICIT].name
     else:
         name = f"functionalization::{function.name.replace('.', '_')}"
-    return GeneratedKernel(FUNCTIONALIZE, function, name, function.at)
+    return GeneratedKernel("Functionalize", function, name, function.at)
 
 
 def minor_version(operators: Container[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from dispatch_cli.declarations import tree, yaml_reader
 from dispatch_cli.declarations.problems import Problems
@@ -157,10 +157,14 @@ class TorchgenRun:
         """Read everything."""
         files = self._sources.files
         native = files.get(SourceKind.NATIVE_FUNCTIONS, ())
-        pairs = _pairs(native, files.get(SourceKind.DERIVATIVES, ()))
+        derivatives = files.get(SourceKind.DERIVATIVES, ())
+        pairs: dict[str, str] = {}
+        for name in derivatives:  # each belongs to the nearest ``native_functions.yaml``
+            if (file := nearest(native, name)) is not None:
+                pairs.setdefault(file, name)
         for name in native:
             self._native_functions(name, pairs.get(name))
-        for name in files.get(SourceKind.DERIVATIVES, ()):
+        for name in derivatives:
             if name not in pairs.values():
                 self._note(name, _NO_FUNCTIONS)
         for name in files.get(SourceKind.BACKEND_YAML, ()):
@@ -244,12 +248,3 @@ class TorchgenRun:
 
     def _note(self, name: str, why: str) -> None:
         self._not_understood.append(NotUnderstood(Span(name, 1, 1), "", why))
-
-
-def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
-    """Pair each ``native_functions.yaml`` with a ``derivatives.yaml`` to which it is the nearest."""
-    pairs: dict[str, str] = {}
-    for name in derivatives:
-        if (file := nearest(native, name)) is not None:
-            pairs.setdefault(file, name)
-    return pairs
