@@ -104,7 +104,7 @@ class Signatures:
             end = _closing(text, behind_bracket)
             if not result or result[0].text in _NOT_TYPES or result[-1].text == "," or end is None:
                 continue
-            yield self._joined(list(lex(file, behind_bracket, end - 1)), self._results(_without_macros(result)))
+            yield self._joined(list(lex(file, behind_bracket, end - 1)), self._results(result))
 
     def _joined(self, parameters: Sequence[CppToken], results: str | None) -> str | None:
         types = [self._parameter(part) for part in split(parameters) if [token.text for token in part] != ["void"]]
@@ -119,8 +119,9 @@ class Signatures:
         return self._type(tokens) or (self._type(tokens[:-1]) if tokens and tokens[-1].kind == "name" else None)
 
     def _results(self, tokens: Sequence[CppToken]) -> str | None:
-        """Results of a function, as in a schema."""
-        kept = self._plain(tokens)
+        """Results of a function, as in a schema, without macros before them, such as ``TORCH_API``."""
+        macros = {token.text for token in tokens[:-1] if token.text.isupper() and "_" in token.text}
+        kept = self._plain([token for token in tokens if token.text not in macros])
         if [token.text for token in kept] == ["void"]:
             return "()"
         if len(kept) > 1 and kept[0].text == "tuple":
@@ -184,12 +185,6 @@ def _template_arguments(tokens: Sequence[CppToken]) -> list[list[CppToken]]:
         return []
     last = tokens[-1]  # may be half of a ``>>``
     return split([*tokens[2:-1], last._replace(text=">")] if last.text == ">>" else tokens[2:-1])
-
-
-def _without_macros(tokens: Sequence[CppToken]) -> Sequence[CppToken]:
-    """A type without macros before it, such as ``TORCH_API``."""
-    macros = {token.text for token in tokens[:-1] if token.text.isupper() and "_" in token.text}
-    return [token for token in tokens if token.text not in macros]
 
 
 def _closing(text: str, start: int) -> int | None:

@@ -159,12 +159,9 @@ VMAP_SUPPORT2(op, overload, rule) m.impl(#op "." #overload, op##_##overload##_ge
 OP_DECOMPOSE(op) m.impl(#op, at::native::op);
 OP_DECOMPOSE2(op, overload) m.impl(#op "." #overload, at::native::op);
 """
+_BLOCKS = ("TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT", "TORCH_LIBRARY_IMPL")
 RESERVED = frozenset(
-    {
-        f"{prefix}TORCH_LIBRARY{kind}"
-        for prefix in ("", "_", "STABLE_", "_STABLE_")
-        for kind in ("", "_FRAGMENT", "_IMPL")
-    }
+    {f"{prefix}{name}" for prefix in ("", "_", "STABLE_", "_STABLE_") for name in _BLOCKS}
     | {"MAKE_TORCH_LIBRARY", "MAKE_TORCH_LIBRARY_IMPL"}
     | {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN", "TORCH_BOX", "ATEN_FN", "ATEN_FN2"}
 )
