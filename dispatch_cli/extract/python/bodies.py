@@ -20,17 +20,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 MAX_USES = 20
 """Writes and results of one function that are kept."""
 _VIEWS = frozenset(
-    (
-        *("view", "view_as", "expand", "expand_as", "squeeze", "unsqueeze", "transpose", "t", "permute", "narrow"),
-        *("select", "detach", "diagonal", "unflatten", "movedim", "swapaxes", "unbind", "chunk", "split"),
-    )
+    {"view", "view_as", "expand", "expand_as", "squeeze", "unsqueeze", "transpose", "t", "permute", "narrow"}
+    | {"select", "detach", "diagonal", "unflatten", "movedim", "swapaxes", "unbind", "chunk", "split"}
 )
 """Methods whose results share the storage of their tensor."""
 _MAYBE_VIEWS = frozenset(
-    (
-        *("contiguous", "reshape", "reshape_as", "flatten", "ravel", "to", "type_as", "type", "float", "half"),
-        *("bfloat16", "double", "int", "long", "bool", "cpu", "cuda"),
-    )
+    {"contiguous", "reshape", "reshape_as", "flatten", "ravel", "to", "type_as", "type", "float", "half"}
+    | {"bfloat16", "double", "int", "long", "bool", "cpu", "cuda"}
 )
 """Methods whose results do for some tensors."""
 _VIEW_ATTRIBUTES = frozenset({"data", "T", "mT", "H", "mH"})

@@ -30,6 +30,8 @@ MAX_DOTS = 1_000
 """Dots of a line with an import."""
 _IMPORTING = re.compile(r"\b(?:from|import)\b")
 
+_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n]*)", re.MULTILINE)
+_WORDS = re.compile(r"\w+")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _TABLE = re.compile(r"(?:[-+]?\d[\w.+-]*,\s*){100,}")
 """Numbers of a table, which a large file is read without."""
@@ -163,12 +165,9 @@ class ModuleIndex:
         folder = PurePath(inside(file)).parent
         for _ in range(level - 1):
             folder = folder.parent
-        return self._in_folder(folder, name.split(".") if name else [])
-
-    def _in_folder(self, folder: PurePath, parts: list[str]) -> str | None:
-        base = folder.joinpath(*parts)
-        if parts and (file := self.files.get(f"{base}.py")):
-            return file
+        base = folder.joinpath(*name.split("."))
+        if name and (module := self.files.get(f"{base}.py")):
+            return module
         return self.files.get(str(base / "__init__.py"))
 
     def absolute(self, name: str, importer: str) -> str | None:
@@ -207,10 +206,6 @@ def _package_name(folder: PurePath) -> str:
 def _nearness(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[int, int]:
     common = takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))
     return len([*common]), -len(ours)
-
-
-_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*(?:\)|\Z)|[^\n]*)", re.MULTILINE)
-_WORDS = re.compile(r"\w+")
 
 
 def imported_names(text: str) -> set[str]:

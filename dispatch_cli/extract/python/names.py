@@ -31,18 +31,14 @@ from dispatch_cli.extract.python.evaluation.values import (
 from dispatch_cli.model.sources.extracted import Unknown
 
 FUNCTIONS = frozenset(
-    (
-        *("Library", "_impl", "custom_op", "define", "impl", "impl_abstract", "register_autocast"),
-        *("register_autograd", "register_fake", "register_kernel", "register_vmap", "triton_op"),
-    )
+    {"Library", "_impl", "custom_op", "define", "impl", "impl_abstract", "register_autocast"}
+    | {"register_autograd", "register_fake", "register_kernel", "register_vmap", "triton_op"}
 )
 """Names of ``torch.library`` that register something with the dispatcher."""
 HARMLESS = frozenset(
-    (
-        *("_register_effectful_op", "_register_torch_dispatch_rule", "capture_triton", "fallthrough_kernel", "get_ctx"),
-        *("get_kernel", "infer_schema", "opcheck", "register_decomposition", "register_effect"),
-        *("register_opaque_type", "register_torch_dispatch", "wrap_triton"),
-    )
+    {"_register_effectful_op", "_register_torch_dispatch_rule", "capture_triton", "fallthrough_kernel", "get_ctx"}
+    | {"get_kernel", "infer_schema", "opcheck", "register_decomposition", "register_effect"}
+    | {"register_opaque_type", "register_torch_dispatch", "wrap_triton"}
 )
 """Names of functions and methods that do not, although it looks so."""
 _MODULES = (

@@ -182,10 +182,9 @@ class PythonReader:
             code = function.node
             run.spend(1 + len(left) // PARTS)
             has_calls = any(code.lineno <= call.lineno <= (code.end_lineno or 0) for call in left)
-            if id(code) in run.entered or isinstance(code, ast.Lambda) or not has_calls:
-                continue
-            went = True
-            self._assumed_call(function, code, file)
+            if has_calls and id(code) not in run.entered and not isinstance(code, ast.Lambda):
+                went = True
+                self._assumed_call(function, code, file)
         return went
 
     def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:
