@@ -58,9 +58,7 @@ def document(extractions: Sequence[Extraction], backend: str | None = None) -> D
     not_understood = [statement for extraction in extractions for statement in extraction.not_understood]
     entries = {
         "libraries": [*_libraries(decided)],
-        "operators": [
-            *operator_entries([item for item in decided if isinstance(item, CustomOperator | OperatorFunction)])
-        ],
+        "operators": [*_operators(decided)],
         "functions": [
             called_function_entry(function) for extraction in extractions for function in extraction.functions
         ],
@@ -147,9 +145,9 @@ def _kernel(kernel: ExtractedKernel) -> Data:
     return entry | body_entry(kernel.body)
 
 
-def operator_entries(items: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
+def _operators(items: Iterable[Extracted]) -> Iterator[Data]:
     """The entries of the section ``operators``, in the order of the sources."""
-    those = list(enumerate(items))
+    those = [(at, it) for at, it in enumerate(items) if isinstance(it, CustomOperator | OperatorFunction)]
     customs: dict[str, list[tuple[int, CustomOperator]]] = {}
     functions: dict[str, list[OperatorFunction]] = {}
     for position, item in those:

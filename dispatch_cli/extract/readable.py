@@ -35,6 +35,8 @@ _When = tuple[Condition, ...]
 _OTHER = Atom("other")
 MAX_SHOWN = 200
 """Characters of a statement, or of an expression, that an entry has."""
+_LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
+_TOO_LONG = f"it has more than {MAX_TEXT} characters"
 _REGISTERS = {
     ExtractedBlock: "block",
     ExtractedDefinition: "definition",
@@ -115,18 +117,12 @@ def readable(extraction: Extraction) -> Extraction:
     return extraction._replace(items=tuple(items), not_understood=statements)
 
 
-_LINE_BREAK = re.compile(r"(?<![ \t])[ \t]*[\n\r\t\f\v]\s*")
-
-
 def _with_texts_on_a_line(item: Extracted) -> Extracted:
     """Put a schema that is written on several lines, which PyTorch reads like any other, on one line."""
     if isinstance(item, ExtractedDefinition | CustomOperator):
         schema = None if item.schema is None else _LINE_BREAK.sub(" ", item.schema).strip()
         return item._replace(schema=schema, why_unknown=one_line(item.why_unknown or "") or None)
     return item
-
-
-_TOO_LONG = f"it has more than {MAX_TEXT} characters"
 
 
 def _faults(value: object) -> Iterator[str]:

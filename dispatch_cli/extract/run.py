@@ -41,8 +41,8 @@ _LINE_BREAK = re.compile("\r\n|[\r\n]")
 
 def _collect(
     walked: Walked, sources: Sources, backends: tuple[str, ...] | None, pytorch: Callable[[], Iterable[str]] | None
-) -> tuple[SourceRun, list[Problem]]:
-    """Read the files. Returns what they say, and the problems of files that could not be read."""
+) -> SourceRun:
+    """Read the files. Errors: InputError for those that were named and cannot be read."""
     those = list(_extractions(sources, backends, pytorch))
     guessed = frozenset(name for name, is_guess in sources.stand_ins.items() if is_guess)
     known = without_guesses(map(readable, those), guessed, sources.read)
@@ -54,11 +54,13 @@ def _collect(
     names, written = _with_backends(extractions, items, walked, sources)
     problems = [problem for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
+    if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
+        raise InputError(tuple(of_named))
     broken = {problem.span.file: problem for problem in reversed(problems) if problem.span is not None}
     unread = [*_audited(walked, sources, extractions), *_unread(walked, broken)]
     backend = names[0][0] if len(names) == 1 else None
     data = document([*written, Extraction(not_understood=tuple(unread))], backend)
-    result = SourceRun(
+    return SourceRun(
         document=data,
         blocks=count["block"],
         definitions=count["definition"],
@@ -73,7 +75,6 @@ def _collect(
         lines=partial(_lines, sources.opened),
         backend_names=tuple(names),
     )
-    return result, problems
 
 
 def _with_backends(
@@ -186,10 +187,7 @@ def run(
         named=walked.named,
         progress=progress,
     )
-    result, problems = _collect(walked, sources, backends, pytorch)
-    if of_named := [problem for problem in problems if problem.span is None or problem.span.file in walked.named]:
-        raise InputError(tuple(of_named))
-    return result
+    return _collect(walked, sources, backends, pytorch)
 
 
 def _unread(walked: Walked, broken: Mapping[str, Problem]) -> Iterator[NotUnderstood]:
