@@ -12,7 +12,6 @@ from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Pr
 from dispatch_cli.answers.errors.messages import (
     MESSAGES,
     NOT_DEFINED,
-    OVERRIDDEN,
     REFUSED,
     SLOT,
     advice,
@@ -66,6 +65,8 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
+_FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
+"""Begins the names of kernels that take whole numbers alone."""
 _OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|gather|scatter|one_hot|bincount")
 """Begins the names of kernels that take labels or indices."""
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
@@ -131,8 +132,6 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         report = _of_slot(report, state, asked, name)
     elif is_missing and name is not None and state.declarations.files:
         report = _of_files(report, state, asked.names)
-    elif first.kind == OVERRIDDEN and name is not None:
-        report = _of_overridden(report, state, name)
     elif first.kind == REFUSED and name is not None:
         report = _of_refusal(report, state, asked.names)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
@@ -228,6 +227,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
         "is_bool": dtypes == {"bool"},
+        "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(details.get("function", "")),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
@@ -332,20 +332,6 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None
-
-
-def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
-    """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
-    new = dict(report.details).get("new", "")
-    key, _ = (None, None) if report.key is None else read_key(state.dispatcher.universe, report.key)
-    details = tuple((field, value) for field, value in report.details if field != "previous")
-    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
-    if key in registered:
-        kernels = [registration.kernel for registration in registered[key]]
-        replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
-        if replaced is not None:
-            details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
-    return replace(report, details=details)
 
 
 def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:

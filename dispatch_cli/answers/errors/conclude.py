@@ -50,10 +50,14 @@ OF_PHONES = ("Vulkan", "Metal")
 """Devices of one key, which PyTorch does not count as backends."""
 RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
-PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch"}
-"""The Python package of a backend that is not part of PyTorch."""
+PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch", "npu": "torch_npu", "musa": "torch_musa"}
+"""The Python package of a backend that is not part of PyTorch, by its key or its name."""
+OF_EVERY_BACKEND = frozenset({"copy_", "_copy_from", "fill_.Scalar", "add.out"})
+"""Operators of PyTorch that packages of backends have, beside those that make tensors."""
 FUNCTIONAL = frozenset({"add.Tensor", "add_.Tensor", "add.out", "mul.Tensor", "mul_.Tensor", "mul.out", "cat", "_cat"})
 """Operators of PyTorch that a module which is quantized has to call in another way."""
+REFUSING_RULES = "BatchRulesDynamic"
+"""PyTorch's file of batching rules that only raise: they are of operators whose result depends on data."""
 READS_DATA = "data_dependent_output"
 """The tag of operators that need the data of tensors."""
 MANY = 6
@@ -69,7 +73,8 @@ class Case(NamedTuple):
     is not known. in_text: the text shows them. meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's
     own. rule: the rule of its slot in the state; None where the state lacks the operator. declared: a file of the user
     has that kernel. built: the state is of a build with that backend. factory: every backend has the operator. makes:
-    the call is told where its result is to be. several: the operator takes more than one tensor. tags: its tags.
+    the call is told where its result is to be. refuses: the batching rule of the state only raises. several: the
+    operator takes more than one tensor. tags: its tags.
     """
 
     universe: Universe
@@ -90,6 +95,7 @@ class Case(NamedTuple):
     built: bool
     factory: bool
     makes: bool
+    refuses: bool
     several: bool
     tags: tuple[str, ...]
 
@@ -164,6 +170,7 @@ def case_of(
         built=is_built(state, device_of(universe, key)),
         factory=name in FACTORIES,
         makes=(table is not None and BACKEND_SELECT in table.active) or name == PIN_MEMORY,
+        refuses=entry is not None and entry.kernel is not None and REFUSING_RULES in entry.kernel.debug,
         several=definition is not None and _takes_several(definition.schema.arguments),
         tags=() if definition is None else definition.tags,
     )
@@ -213,12 +220,12 @@ class Fact(NamedTuple):
 
     keys: the keys or devices that it is about. kind: its name in machine formats. only-at: the operator has kernels at
     these backend keys only; nowhere: at none. tensors: a tensor brings the key; makes: the call is to make such a
-    tensor; no-tensors: no key of a backend was left for the call. not-built, pytorch-not-built: the
-    operator's package, or PyTorch, was built without this backend. no-extension: the compiled part of the package is
-    missing. not-loaded: nothing has registered this backend. left-out: the build has selected operators. not-written:
-    nobody wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data:
-    the operator reads data, which these tensors lack. here: the state has a kernel there. not-reached: the call ends at
-    the first key, before it gets to the second. handled: another error came while this one was handled. versions: the
+    tensor; no-tensors: no key of a backend was left for the call. not-built, pytorch-not-built: the operator's package,
+    or PyTorch, was built without this backend. no-extension: the compiled part of the package is missing. not-loaded:
+    nothing has registered kernels of this backend. left-out: the build has selected operators. not-written: nobody
+    wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data: the
+    operator reads data, which these tensors lack. here: the state has a kernel there. not-reached: the call ends at the
+    first key, before it gets to the second. handled: another error came while this one was handled. versions: the
     embedded versions that define the operator.
     """
 
@@ -237,7 +244,7 @@ LIKELY = {
     "no-extension": "the compiled part of the package, which has the kernels, was not built or not loaded",
     "left-out": "this build leaves {operator} out, as one for phones with the operators of one model does, or this "
     "PyTorch is older than the kernel",
-    "not-loaded": "the backend {device} is not loaded: no kernel in this process creates tensors on it",
+    "not-loaded": "the kernels of {device} are not loaded in this process, made for another PyTorch, or not written",
     "not-written": "nobody has written {operator} for {tensors} yet",
 }
 """The usual reasons why a kernel is missing, by the kind of the fact."""
@@ -255,6 +262,10 @@ def facts(case: Case) -> Iterator[Fact]:
         yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}.")
     elif case.text.kind not in (NO_AUTOGRAD, NO_BATCHING_RULE):
         yield _of_call(case)
+    if "Batched" in case.key and (case.refuses or READS_DATA in case.tags):
+        why = f"What {case.operator} returns depends on data, and under vmap a tensor has the data of a whole batch"
+        yield Fact(NO_DATA, (case.key,), Proof.STATE, f"{why}: a rule can only refuse.")
+        return
     if case.key == META and READS_DATA in case.tags:
         reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
         yield Fact(
@@ -330,7 +341,9 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     elif kinds or case.key in case.kernels:
         return None
     if (case.factory or creates) and backend != "CPU":
-        return NOT_BUILT if backend in IN_BUILDS else "not-written" if case.is_renamed else "not-loaded"
+        return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
+    if backend == "PrivateUse1" and case.operator.removeprefix("aten::") in OF_EVERY_BACKEND:
+        return "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
         if case.kernels is not None:
             return None if case.here else "not-written"
@@ -398,8 +411,9 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
             yield "only_for", _or(tuple(sorted(tensors)))
     if functionality == QUANTIZED and case.operator.removeprefix("aten::") in FUNCTIONAL:
         yield "functional", case.operator.removeprefix("aten::").partition(".")[0].strip("_")
-    if backend in PACKAGES:
-        yield "package", PACKAGES[backend]
+    package = PACKAGES.get(backend) or PACKAGES.get(case.backend_name or "")
+    if package is not None:
+        yield "package", package
     if case.key.startswith("Autocast"):
         yield "autocast", _type(case, case.key.removeprefix("Autocast"))
     yield from (("device", _device(case, backend)), ("backend", backend))

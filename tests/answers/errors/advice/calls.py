@@ -178,7 +178,7 @@ def function_without_a_backward(advice):
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 
 
-untried("other-text", "If its reason asks for what is missing", "needs an installation without it")
+untried("other-text", "Install what the text asks for", "needs an installation without it")
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")

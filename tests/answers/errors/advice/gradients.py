@@ -41,19 +41,6 @@ class Summed(torch.autograd.Function):
         return (g.new_ones(shape), *[None] * (number - 1))
 
 
-@tries("no-derivative", "Turn off the fused code of Transformers")
-def fused_attention_in_forward_mode(advice):
-    attention = torch.nn.MultiheadAttention(4, 2, batch_first=True).eval()
-    x = torch.ones(3, 2, 4)
-    is_fused = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(not advice)
-    try:
-        with torch.no_grad():
-            torch.func.jvp(lambda y: attention(y, y, y)[0], (x,), (x,))
-    finally:
-        torch.backends.mha.set_fastpath_enabled(is_fused)
-
-
 @tries("wrong-gradients", "Let it return one value for each input")
 def gradients_that_are_too_few(advice):
     Summed.apply(training(1.0, 2.0), torch.ones(2), 4 if advice else 2, (2,)).sum().backward()

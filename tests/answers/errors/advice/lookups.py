@@ -122,7 +122,6 @@ untried("no-library-file", "Some packages exist with and without", "needs anothe
 untried("no-library-file", "An extension: import torch before it", "needs Windows")
 untried("no-library-file", "An extension: install its build", "needs Windows")
 untried("no-library-file", "Install FFmpeg with its shared libraries", "needs another machine")
-untried("no-library-file", "Install the torchcodec that belongs to", "needs another build")
 untried("no-attention", "Install the xformers that belongs to", "needs xformers")
 untried("no-attention", "The lines below name what each form does not take", "needs xformers")
 untried("no-attention", "Turn xformers off", "needs xformers")

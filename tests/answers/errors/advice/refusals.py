@@ -88,14 +88,21 @@ untried("refused", "Call it on the CPU, where it mostly has code", GPU)
 untried("refused", "{kernel_here} has the kernel", "needs a newer PyTorch")
 untried("refused", "Use a newer release of what refuses it", "needs a newer PyTorch")
 untried("refused", "if PyTorch has a decomposition of it", "needs a converter")
-untried("no-stub", "Or convert the tensors: `x.float()`", "needs a Mac")
+untried("no-stub", "or convert the tensors: `x.float()`", "needs a Mac")
 untried("no-dtype", "Dequantize it before the call", "needs an older PyTorch")
 
 
 @tries("no-dtype", "It takes other numbers than float32")
-def bits_of_floats(advice):
+def digits_of_floats(advice):
     x = torch.ones(2)
-    assert (x.long() if advice else x).bitwise_and(x.long()).sum() == 2
+    assert (x.long() if advice else x).bincount().sum() == 2
+
+
+@tries("no-dtype", "Convert it to an integer dtype that has code", "`x.int()`")
+def bits_of_unsigned_numbers(advice):
+    x = torch.ones(2, dtype=torch.uint32)
+    shifted = (x.int() if "int()" in advice else x.long()) << 1 if advice else x << 1
+    assert shifted.sum() == 4
 
 
 @tries("bad-registration", "Name a dispatch key, as `dispatch-cli keys` lists them")

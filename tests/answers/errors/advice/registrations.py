@@ -164,7 +164,6 @@ untried(
 untried("signature-mismatch", "A `def` without a schema", "needs C++")
 untried("wrong-mutation", 'compile with `backend="aot_eager"`', "needs a fault of PyTorch")
 untried("wrong-mutation", "names an input of the compiled program", "needs a cache of another program")
-untried("wrong-mutation", "let the kernel of your backend return its strides", "needs a backend")
 
 
 @tries("wrong-mutation", "Return `x.clone()`", "An operator that only changes arguments should return nothing")

@@ -15,6 +15,10 @@ def random_numbers(advice):
     vmap(lambda x: x + torch.randn(2), **options)(ONE)
 
 
+untried("no-batching-rule", "Use the tensor itself, as an index", "needs an older PyTorch")
+untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
+
+
 @tries("under-vmap", "call model.eval()")
 def dropout(advice):
     layer = torch.nn.Dropout()
