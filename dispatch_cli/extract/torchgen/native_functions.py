@@ -108,12 +108,8 @@ def unstructured(function: NativeFunction) -> Iterator[GeneratedKernel]:
     for key, kernel in function.dispatch.items():
         yield GeneratedKernel(key, function, kernel.name, kernel.at)
     schema = function.schema
-    if (
-        keys.META not in function.dispatch
-        and schema.kind is SchemaKind.INPLACE
-        and not function.composite
-        and len(schema.returns) == 1
-    ):
+    has_wrapper = schema.kind is SchemaKind.INPLACE and len(schema.returns) == 1 and not function.composite
+    if has_wrapper and keys.META not in function.dispatch:
         yield GeneratedKernel(keys.META, function, f"wrapper_Meta_{function.name.replace('.', '_')}", function.at)
 
 
