@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -50,7 +49,9 @@ def _collect(
     items = [item for extraction in extractions for item in extraction.items]
     not_blocks = [item for item in items if not isinstance(item, ExtractedBlock)]
     not_understood = {statement.at for extraction in extractions for statement in extraction.not_understood}
-    count = Counter(_sort(item) for item in items if not (_may_define(item) and item.at in not_understood))
+    certain = [item for item in items if not (_may_define(item) and item.at in not_understood)]
+    blocks = sum(isinstance(item, ExtractedBlock) for item in certain)
+    definitions = sum(isinstance(item, ExtractedDefinition | CustomOperator) for item in certain)
     names, written = _with_backends(extractions, items, walked, sources)
     problems = [problem for extraction in extractions for problem in extraction.problems]
     problems += broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))
@@ -62,9 +63,9 @@ def _collect(
     data = document([*written, Extraction(not_understood=tuple(unread))], backend)
     return SourceRun(
         document=data,
-        blocks=count["block"],
-        definitions=count["definition"],
-        registrations=count["registration"],
+        blocks=blocks,
+        definitions=definitions,
+        registrations=len(certain) - blocks - definitions,
         conditional=sum(bool(item.when or getattr(item, "block", item).when) for item in not_blocks),
         not_understood=tuple((it["at"], it["text"], it["reason"]) for it in data.get("not_understood", ())),
         missing=tuple(part for extraction in extractions for part in extraction.missing),
@@ -122,12 +123,6 @@ def _extractions(
 def _may_define(item: Extracted) -> bool:
     """True for a definition of which neither the name nor the schema is known."""
     return isinstance(item, ExtractedDefinition) and item.schema is None and isinstance(item.name, Unknown)
-
-
-def _sort(item: Extracted) -> str:
-    if isinstance(item, ExtractedBlock):
-        return "block"
-    return "definition" if isinstance(item, ExtractedDefinition | CustomOperator) else "registration"
 
 
 class SourceRun(NamedTuple):
