@@ -87,6 +87,19 @@ BUILTIN_NAMES = frozenset(dir(builtins))
 _CERTAIN = frozenset(
     ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
 )
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
+    **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
+    **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
+    "torch.library.Library": LibraryValue,
+    "types.FunctionType": FunctionValue,
+}
+_OF_KNOWN_KIND = (type(None), str, int, float, list, tuple, dict, LibraryValue, FunctionValue)
+_Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.AsyncFor | ast.Module
+_OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
+"""Statements and expressions of a function whose variables may outlive its call."""
+_HARMLESS = ("print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
+"""Names of functions and methods that call no operator."""
 
 
 class TreeFacts(NamedTuple):
@@ -183,16 +196,6 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
     return any(name == root or name.startswith(root + ".") for root in ROOTS)
 
 
-_KINDS: dict[str, type | tuple[type, ...]] = {
-    **{f"builtins.{kind.__name__}": kind for kind in (str, int, float, bool, list, tuple, dict)},
-    **dict.fromkeys(("collections.abc.Sequence", "typing.Sequence"), (str, list, tuple)),
-    **dict.fromkeys(("collections.abc.Iterable", "typing.Iterable"), (str, list, tuple, dict)),
-    "torch.library.Library": LibraryValue,
-    "types.FunctionType": FunctionValue,
-}
-_OF_KNOWN_KIND = (type(None), str, int, float, list, tuple, dict, LibraryValue, FunctionValue)
-
-
 def is_instance(value: Value, kinds: Value) -> bool:
     """``isinstance`` of a value that is known. Errors: `NoResult`."""
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
@@ -226,9 +229,6 @@ class FunctionFacts(NamedTuple):
     called: frozenset[str]
 
 
-_Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.AsyncFor | ast.Module
-
-
 @lru_cache(maxsize=50_000)
 def function_facts(code: _Body) -> FunctionFacts:
     """Facts from the text of a function, class or loop."""
@@ -240,12 +240,6 @@ def function_facts(code: _Body) -> FunctionFacts:
             if isinstance(node, ast.Call):
                 called.add(called_name(node))
     return FunctionFacts(size, frozenset(called))
-
-
-_OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
-"""Statements and expressions of a function whose variables may outlive its call."""
-_HARMLESS = ("print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
-"""Names of functions and methods that call no operator."""
 
 
 @lru_cache(maxsize=50_000)

@@ -16,14 +16,13 @@ from dispatch_cli.extract.cpp.preprocessor.sourcefile import Macro, read_macro
 from dispatch_cli.extract.cpp.preprocessor.tokens import CppToken, tokens_of
 from dispatch_cli.extract.work import WorkBudget
 
+Expand = Callable[[list[CppToken]], list[CppToken]]
+
 
 def defined_as(name: str, value: str) -> Macro:
     """The macro that ``-D NAME=VALUE`` defines; *name* may have parameters."""
     macro = read_macro(tokens_of(f"{name} {value}", "<command line>"))
     return macro or Macro(name, None, False, ())
-
-
-Expand = Callable[[list[CppToken]], list[CppToken]]
 
 
 def substituted(macro: Macro, arguments: list[list[CppToken]], expand: Expand, work: WorkBudget) -> list[CppToken]:

@@ -30,6 +30,19 @@ _PATTERN = re.compile(
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
     re.S,
 )
+_ESCAPE = re.compile(r"\\(.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "\n": "", '"': '"', "'": "'", "\\": "\\"}
+"""Escapes that schemas have; others stay as they are, so that a schema is refused."""
+_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
+Lookup = Callable[[str], "Sequence[CppToken] | None"]
+"""Gives the tokens that a name stands for."""
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+MAX_ANGLE = 4000
+"""Tokens between ``<`` and ``>`` of template arguments."""
+MAX_LESS = 64
+"""So many signs ``<`` that begin no template arguments are looked at in one list; the others are less-than."""
+MAX_PARENTHESES = 64
+"""Parentheses around one expression that are taken off."""
 
 
 class CppToken(NamedTuple):
@@ -77,12 +90,6 @@ def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
     return list(lex(SourceText(name, text), 0, len(text)))
 
 
-_ESCAPE = re.compile(r"\\(.)", re.S)
-_ESCAPES = {"n": "\n", "t": "\t", "\n": "", '"': '"', "'": "'", "\\": "\\"}
-"""Escapes that schemas have; others stay as they are, so that a schema is refused."""
-_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
-
-
 def string_value(token: CppToken) -> str:
     """The value of a string literal."""
     text = token.text
@@ -103,17 +110,6 @@ def weight(tokens: Sequence[CppToken]) -> int:
 def spelled(tokens: list[CppToken] | tuple[CppToken, ...]) -> str:
     """The tokens as text, with single blanks where the source has blanks."""
     return "".join(" " + token.text if token.space and index else token.text for index, token in enumerate(tokens))
-
-
-Lookup = Callable[[str], "Sequence[CppToken] | None"]
-"""Gives the tokens that a name stands for."""
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-MAX_ANGLE = 4000
-"""Tokens between ``<`` and ``>`` of template arguments."""
-MAX_LESS = 64
-"""So many signs ``<`` that begin no template arguments are looked at in one list; the others are less-than."""
-MAX_PARENTHESES = 64
-"""Parentheses around one expression that are taken off."""
 
 
 def nesting(token: CppToken) -> int:
