@@ -98,7 +98,7 @@ _OF_KNOWN_KIND = (type(None), str, int, float, list, tuple, dict, LibraryValue, 
 _Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.AsyncFor | ast.Module
 _OUTLIVES = (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.ClassDef)
 """Statements and expressions of a function whose variables may outlive its call."""
-_HARMLESS = ("print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
+_CALLING_NO_OPERATOR = ("print", "str", "len", "range", "enumerate", "zip", "items", "keys", "values", "format")
 """Names of functions and methods that call no operator."""
 
 
@@ -255,7 +255,7 @@ def dropped_in(code: ast.FunctionDef) -> frozenset[ast.AST]:
     passing: set[ast.AST] = set()
     for call in (node for node in own if isinstance(node, ast.Call) and not isinstance(node.func, ast.Call)):
         module, _, name = source_text(call.func).rpartition(".")
-        if name in _HARMLESS:
+        if name in _CALLING_NO_OPERATOR:
             continue
         if name != "Library" and (not isinstance(call.func, ast.Attribute) or name not in METHODS):
             return frozenset()
