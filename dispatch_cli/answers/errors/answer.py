@@ -311,7 +311,8 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
     """
     names = bases.names()
     asked = case.pytorchs and case.key not in (UNDEFINED, *case.universe.covered_by(AUTOGRAD))
-    if not asked or not {*state.over} & {*names} or state.declarations.files:
+    by_mask = "Batched" in case.key and "dynamic_output_shape" in case.tags  # such rules refuse masks of a batch
+    if not asked or by_mask or not {*state.over} & {*names} or state.declarations.files:
         return None
     first = None
     for base in names:

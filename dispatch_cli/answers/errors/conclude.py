@@ -411,8 +411,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
             yield "only_for", _or(tuple(sorted(tensors)))
     if functionality == QUANTIZED and case.operator.removeprefix("aten::") in FUNCTIONAL:
         yield "functional", case.operator.removeprefix("aten::").partition(".")[0].strip("_")
-    package = PACKAGES.get(backend) or PACKAGES.get(case.backend_name or "")
-    if package is not None:
+    if (package := PACKAGES.get(backend) or PACKAGES.get(case.backend_name or "")) is not None:
         yield "package", package
     if case.key.startswith("Autocast"):
         yield "autocast", _type(case, case.key.removeprefix("Autocast"))
