@@ -12,6 +12,7 @@ from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Pr
 from dispatch_cli.answers.errors.messages import (
     MESSAGES,
     NOT_DEFINED,
+    OVERRIDDEN,
     REFUSED,
     SLOT,
     advice,
@@ -132,6 +133,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         report = _of_slot(report, state, asked, name)
     elif is_missing and name is not None and state.declarations.files:
         report = _of_files(report, state, asked.names)
+    elif first.kind == OVERRIDDEN and name is not None:
+        report = _of_overridden(report, state, name)
     elif first.kind == REFUSED and name is not None:
         report = _of_refusal(report, state, asked.names)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
@@ -333,6 +336,20 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None
+
+
+def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
+    """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
+    new = dict(report.details).get("new", "")
+    key, _ = (None, None) if report.key is None else read_key(state.dispatcher.universe, report.key)
+    details = tuple((field, value) for field, value in report.details if field != "previous")
+    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
+    if key in registered:
+        kernels = [registration.kernel for registration in registered[key]]
+        replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
+        if replaced is not None:
+            details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
+    return replace(report, details=details)
 
 
 def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:

@@ -113,6 +113,20 @@ def test_whose_symbol_it_is(symbol: str, kind: str, name: str) -> None:
     assert ("old_abi" in dict(report.details)) is symbol.endswith("Ss")
 
 
+def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
+    """PyTorch's warning names the first kernel with a C++ signature, at whatever key."""
+    report = answered(
+        "Warning: Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+        "  operator: aten::relu(Tensor self) -> Tensor\n    registered at /pytorch/RegisterSchema.cpp:6\n"
+        "  dispatch key: CUDA\n  previous kernel: registered at /pytorch/LegacyBatchingRegistrations.cpp:1079\n"
+        "       new kernel: registered at /x/my.cpp:5"
+    )
+    details = dict(report.details)
+    assert "previous" not in details
+    assert "LegacyBatching" not in details["replaced"]
+    assert "CUDA" in details["replaced"]
+
+
 def test_an_operator_of_the_given_files_is_theirs_and_not_of_the_base() -> None:
     text = "NotImplementedError: Could not run 'tiny::store_block' with arguments from the 'CUDA' backend."
     out = call("explain", "--from-error", "-", "examples/backend", stdin=text.encode()).out
