@@ -450,18 +450,26 @@ def test_a_refused_definition_is_found_once(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("call_", "words"),
     [  # as torch 2.4.1, 2.13 and 2.15 say
-        ('custom_op("my::f")', "custom_op() missing 1 required keyword-only argument: 'mutates_args'"),
-        ('custom_op("my::f", ())', "custom_op() missing 1 required keyword-only argument: 'mutates_args'"),
-        ('custom_op("my::f", mutates_args="unknow")', "must either be a sequence of the names of the arguments"),
-        ('custom_op("my::f", mutates_args="unknown")', None),
-        ('custom_op("my::f", **options)', None),
+        ('torch.library.custom_op("my::f")', "missing 1 required keyword-only argument: 'mutates_args'"),
+        (
+            'torch.library.custom_op("my::f", ())',
+            "missing 1 required keyword-only argument: 'mutates_args'",
+        ),
+        (
+            'torch.library.custom_op("my::f", mutates_args="unknow")',
+            "must either be a sequence of the names",
+        ),
+        ('torch.library.custom_op("my::f", mutates_args="unknown")', None),
+        ('torch.library.custom_op("my::f", **options)', None),
+        ('functools.partial(torch.library.custom_op, **options)("my::f")', None),
+        ('torch._custom_op.impl.custom_op("my::f")', None),  # the former interface has no such argument
     ],
 )
 def test_custom_op_needs_to_know_what_is_written(
     call_: str, words: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    source = f"import torch\nfrom options import options\n@torch.library.{call_}\n"
+    source = f"import functools\nimport torch\nfrom options import options\n@{call_}\n"
     (tmp_path / "a.py").write_text(f"{source}def f(x: torch.Tensor) -> torch.Tensor:\n    return x.clone()\n", "utf-8")
     answer = json.loads(call("check-invariants", "a.py", "--config", "none", "--format", "json").out)
     messages = [item["message"] for item in answer["findings"] if item["check"] == "refused-registration"]

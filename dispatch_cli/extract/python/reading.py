@@ -8,13 +8,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.evaluation.evaluator import Evaluator
 from dispatch_cli.extract.python.evaluation.statements import Statements
-from dispatch_cli.extract.python.evaluation.values import PARTS, Call, FunctionValue, Opaque, Scope
+from dispatch_cli.extract.python.evaluation.values import PARTS, Call, FunctionValue, NoResult, Opaque, Scope
 from dispatch_cli.extract.python.modules import ModuleIndex, imported_names
 from dispatch_cli.extract.python.names import COMMON, HARMLESS
 from dispatch_cli.extract.python.run import PythonRun
@@ -199,7 +199,8 @@ class PythonReader:
         try:
             with run.anew():
                 run.now.assumed = function
-                self.evaluator.run_function(bound, Call([], {}, code, function.scope))
+                with suppress(NoResult):
+                    self.evaluator.run_function(bound, Call([], {}, code, function.scope))
         except (OverWork, RecursionError) as error:
             run.bounded(error, file, code)
 

@@ -80,6 +80,8 @@ class TorchCalls:
     def call(self, name: str, call: Call) -> Value:
         """Call a function of PyTorch, or of another package, by its full name."""
         what = TORCH_FUNCTIONS.get(name)
+        if what == "custom_op" and name.startswith("torch._custom_op."):
+            return self._run.not_known(call, "the deprecated module torch._custom_op is not followed")
         if what in self._acts:
             return self._function(what, call)
         if name == "torch.device" and call.given and all(isinstance(part, str | int) for part in call.given):
@@ -161,7 +163,8 @@ class TorchCalls:
         name = names.operator_of(arguments.get("name"), call.node)
         tags = names.tags_of(arguments.get("tags"))
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
-        if "mutates_args" not in arguments and all(word.arg for word in getattr(call.node, "keywords", ())):
+        is_written_out = all(word.arg for word in getattr(call.node, "keywords", ()))
+        if "mutates_args" not in arguments and is_written_out and not self._run.now.refusals_allowed:
             why = f"{'triton_op' if triton else 'custom_op'}() missing 1 required keyword-only argument: 'mutates_args'"
             schema = NamedSchema("", why, why)
         elif schema is None:

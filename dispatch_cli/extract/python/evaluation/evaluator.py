@@ -544,7 +544,7 @@ class Evaluator:
             else:
                 complete = False
         call = Call(given, keywords, node, scope)
-        if not complete and names.may_register(function):
+        if not complete and any(map(names.may_register, (function, *given))):
             return self.run.not_known(call, "its arguments are not written out")
         return self.run.each(function, lambda option: self.apply(option, call))
 

@@ -34,7 +34,7 @@ from dispatch_cli.model.conditions.condition import Atom, Condition, negated
 from dispatch_cli.model.sources.source_conditions import raised_text
 
 _TEST_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "RuntimeError", "Exception", "BaseException"))
-_LOOKUP_ERRORS = frozenset(("RuntimeError", "Exception", "BaseException"))
+_LOOKUP_ERRORS = frozenset(("RuntimeError", "TypeError", "Exception", "BaseException"))
 _UNSET: Any = object()
 
 
