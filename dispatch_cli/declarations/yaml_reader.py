@@ -32,7 +32,7 @@ _HINTS = {
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
 ENDINGS = (".yaml", ".yml", ".json", ".gz")
-_HEAD = re.compile(r"^\W*dispatch\W*:", re.MULTILINE)
+_HEAD = re.compile(r"(?:^|[{,])[^\w\n]{0,20}dispatch[^\w\n]{0,20}:", re.MULTILINE)
 """The field that every declaration file has."""
 _OTHERS = "name sources in C++ or Python, their folders, or declarations; settings in pyproject.toml need no naming"
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
@@ -107,7 +107,7 @@ def _is_fit(problems: Problems) -> bool:
         message, hint = f"the file contains a merge conflict: {match[0]}", "resolve the conflict and remove its markers"
         problems.add("merge-conflict", message, place_behind(text[: match.start()]), hint)
     elif os.path.splitext(problems.source.file)[1] not in ("", *ENDINGS) and not _HEAD.search(text):  # noqa: PTH122
-        message = "this is not a declaration file: those are YAML or JSON"
+        message = "this is not a declaration file: it has no field dispatch, as in dispatch: 1"
         problems.add("not-declarations", message, Place(1, 1), _OTHERS)
     return not problems
 

@@ -157,3 +157,13 @@ def test_an_answer_about_one_operator_warns_of_its_overrides_alone(
     everything = call("register", "a.cpp", "b.cpp").err
     assert everything.count("warning[override]") == 2
     assert "PyTorch refuses 1 registration" in everything
+
+
+def test_a_large_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """Its size does not matter: the field that it lacks is looked for line by line."""
+    file = tmp_path / "notes.txt"
+    file.write_text("\n" * 500_000)
+    result = call("register", str(file))
+    assert (result.code, "error[not-declarations]" in result.err) == (2, True)
+    file.write_text('{"operators": [], "dispatch": 1}')
+    assert call("register", str(file)).code == 0
