@@ -262,6 +262,9 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
 
             if not source.bases and not source.without_base:
                 assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
+            if assumed is not None and assumed.only_keys:
+                say_note(f"over no state, as these are PyTorch's own sources ({assumed.name}'s keys); --base names one")
+                source, assumed = source._replace(universe=assumed.name), None
             documents = _documents(source, name, None if assumed is None else assumed.name)
         state = api.load_state(
             documents,

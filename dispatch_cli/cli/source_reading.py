@@ -352,11 +352,15 @@ def file_line(file: str) -> str:
 
 
 class AssumedBase(NamedTuple):
-    """An embedded state. why: how it was chosen, as the end of a sentence. setting: the one that names it, if any."""
+    """An embedded state. why: how it was chosen, as the end of a sentence. setting: the one that names it, if any.
+
+    only_keys: the sources are PyTorch's own, and so not over the state: they have its dispatch keys.
+    """
 
     name: str
     why: str
     setting: Named | None = None
+    only_keys: bool = False
 
 
 def assumed_base(files: Sequence[str], universe: str | None, setting: Named | None) -> AssumedBase | None:
@@ -376,9 +380,12 @@ def assumed_base(files: Sequence[str], universe: str | None, setting: Named | No
         return None
     if universe is not None:
         return AssumedBase(universe, "as --universe says") if universe in states else None
-    from dispatch_cli.declarations.pytorch_requirement import newest_allowed
+    from dispatch_cli.declarations.pytorch_requirement import is_pytorch, newest_allowed
 
-    name, requirement, is_allowed = newest_allowed(common_folder(sources), states)
+    folder = common_folder(sources)
+    name, requirement, is_allowed = newest_allowed(folder, states)
+    if is_pytorch(folder):
+        return AssumedBase(name, "", only_keys=True)
     if requirement is None:
         return AssumedBase(name, "the newest embedded state")
     clause = f"{requirement.span}: torch{requirement.spec}"

@@ -23,6 +23,8 @@ Version = tuple[int, ...]
 _PACKAGING = ("pyproject.toml", "setup.py", "setup.cfg")
 _OF_PYTORCH = frozenset(("version.txt", "aten", "c10"))
 """Names in the folder of PyTorch's own sources."""
+_TOP = ("aten", "c10", "torch")
+"""Folders of PyTorch's own sources."""
 _REQUIREMENTS = re.compile(r"requirements[\w.-]*\.txt")
 _REQUIREMENT = re.compile(
     r"""
@@ -72,6 +74,16 @@ def newest_allowed(folder: str, states: Sequence[str]) -> AllowedState:
     wanted = _clauses(first.spec)[0][1]
     nearest = min(states, key=lambda name: _distance(_minor(name), wanted))
     return AllowedState(nearest, first, allowed=False)
+
+
+def is_pytorch(folder: str) -> bool:
+    """True for PyTorch's own sources: a folder that has ``aten``, ``c10`` and ``torch``, and what is in these."""
+    below = ""
+    for above in paths.above(folder):
+        if below in ("", *_TOP) and all(paths.is_folder(paths.join(above, name)) for name in _TOP):
+            return True
+        below = above.rpartition("/")[2]
+    return False
 
 
 def _requirements_above(folder: str) -> list[Requirement]:

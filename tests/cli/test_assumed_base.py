@@ -90,6 +90,19 @@ def test_sources_that_define_aten_are_pytorch() -> None:
     assert [operator["operator"] for operator in json.loads(answer.out)["operators"]] == ["aten::add.Tensor"]
 
 
+def test_pytorchs_own_sources_are_over_no_state() -> None:
+    for folder in ("aten/src", "c10", "torch/csrc", "test"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "def.cpp").write_text('TORCH_LIBRARY(quantized, m) { m.def("add(Tensor x) -> Tensor"); }', "utf-8")
+    Path("version.txt").write_text("2.13.0a0\n", "utf-8")
+    note = "note: over no state, as these are PyTorch's own sources (torch-2.13's keys); --base names one\n"
+    for folder in (".", "aten", "torch/csrc"):
+        answer = call("table", folder, "--format", "json")
+        assert note in answer.err and json.loads(answer.out)["universe"] == "torch-2.13"
+    for arguments in (["test"], ["aten", "--base", "torch-2.13"]):
+        assert "over no state" not in call("table", *arguments).err
+
+
 class TestBackendName:
     """The name that the sources give to the backend at PrivateUse1."""
 

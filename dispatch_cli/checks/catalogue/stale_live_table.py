@@ -41,24 +41,15 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.text.debug_text import file_of_pytorch
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every stale slot of every operator."""
     for name in view.touched:
-        if name in view.linked_in_any_order:  # order-sensitive reports it
-            continue
+        if name in view.linked_in_any_order or view.schema_text(name) is None:  # order-sensitive reports it
+            continue  # a later definition recomputes the table
         for stale in view.dispatcher.stale_entries(name):
-            if not _is_pytorchs_again(stale):
-                yield _finding(view, name, stale)
-
-
-def _is_pytorchs_again(stale: StaleEntry) -> bool:
-    """True if sources of PyTorch are read over PyTorch: they register again what the slot holds."""
-    span, held = stale.cause.cause.kernel.span, stale.live.kernel
-    file = "" if held is None else file_of_pytorch(held.debug)
-    return span is not None and file != "" and f"/{file}".endswith(f"/{span.file}")
+            yield _finding(view, name, stale)
 
 
 def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
