@@ -48,7 +48,7 @@ PACKAGE_OF = {
     "image": "torchvision",
     "npu": "torch_npu",
     "pyg": "pyg_lib",
-    "quantized_decomposed": "torch.ao.quantization or torchao",
+    "quantized_decomposed": "torch.ao.quantization, torchao or executorch (executorch.exir)",
     "tensorrt": "nvidia-modelopt or torch_tensorrt",
     "torch_ipex": "intel_extension_for_pytorch",
     "torchaudio_sox": "torchaudio",
@@ -92,7 +92,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     package = _package_of(name)
     of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
     known = [("known_package", package)] if KNOWN_PACKAGES.fullmatch(package) else []
-    of_package += [*known, ("whose_package", package if known else "the package")]
+    namespace = "" if name is None else name.namespace
+    of_package += [*known, ("whose_package", package if known else "the package"), (f"in_{namespace}", "")]
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
     asked = first._replace(
         details=(
@@ -156,7 +157,10 @@ def _of_versions(report: ErrorReport, state: State, names: Mapping[str, str]) ->
     whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
     text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}"
     if defining:
-        return replace(report, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
+        if is_since and (report.version.older_than_all or report.version.nearest not in (None, *defining)):
+            names = {**names, "later": defining[-1].replace("-", " ")}
+        user = advice(MESSAGES[report.kind].user, names)
+        return replace(report, user=user, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
     return _of_nearest(report, "versions", text, state.dispatcher.names(), names)
 
 
@@ -245,6 +249,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
+        "on_mps": details.get("device") == "mps",
         "on_the_cpu": details.get("device", "").upper() == "CPU",
         "creating": re.match(
             r"(?:normal|\w*uniform|random|arange|linspace|fill_empty\w*)_", details.get("function", "")
@@ -272,6 +277,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
+    own_form = f"{name.name}_for_{(case.backend or '').lower()}"
+    names |= {"own_form": own_form} if _defines(dispatcher.names(), own_form) else {}
     given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user)
     return replace(
         report,
@@ -295,7 +302,7 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    conditions = ("unwritten", "other_than_cpu") if key == UNNAMED else ("unknown_key",)
+    conditions = ("unwritten", "other_than_cpu") if key == UNNAMED else ()
     names = {**text.names, "key": key, **dict.fromkeys(conditions, "")}
     if key == UNNAMED:
         means = "The key has no name in that PyTorch, as QuantizedCUDA in 1.6, and those of forks, such as DirectML's."
@@ -304,7 +311,7 @@ def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> Er
     if kernels is None or "CPU" in kernels:
         names |= {"moved_to": "CPU", "moved_by": "`x.to('cpu')`"}
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
-    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, names))
+    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, names) or (TELL_THE_AUTHOR,))
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:

@@ -336,9 +336,9 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
     if case.kernels is None:
-        if case.text.kind != NO_KERNEL:
+        if case.text.kind != NO_KERNEL or "fell_back" in case.text.names:
             return None
-    elif kinds or case.key in case.kernels:
+    elif kinds or case.key in case.kernels or "fell_back" in case.text.names:
         return None
     if (case.factory or creates) and backend != "CPU":
         return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
@@ -426,6 +426,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
         "for_cuda": backend == "CUDA",
+        "for_xpu": backend == "XPU",
         "of_mac": backend == "MPS",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,

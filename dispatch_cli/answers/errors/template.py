@@ -39,14 +39,11 @@ HOLES = {
     "cpp_op": r"(?<![\w:.])(?P<op>\w{1,100}::[\w:.]{1,300})",
     "dotted_op": r"(?P<namespace>\w{1,60})\.(?P<name>\w{1,100})",
     "overload": r"(?P<overload>\w{1,60})",
-    "its_namespace": r"(?P<namespace>\w{1,60})\.(?P=name)\b",
     "overload_name": r"(?P<op>\w{1,100}[.:][\w.:]{1,300})",
     # the beginning of a line that was cut before the operator's name
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
-    # none of its overloads in a list below
-    "no_candidate": r"(?![\s\S]{0,3000}\n\s{1,8}(?P=op)[.(])",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
@@ -182,7 +179,7 @@ HOLES = {
     "symbol": rf"(?:{_STRING}(?P<abi>))?{_OF_PYTHON}(?P<symbol>{_OF_PYTORCH})",
     # int64_t is long on Linux alone
     "long_symbol": r"(?=__ZNK?2at\w{1,60}data_ptrIlE)(?P<long>)",
-    "own_symbol": rf"(?!{_OF_PYTORCH})(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
+    "own_symbol": rf"(?!{_OF_PYTORCH})_?(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?:(?=torch::utils::)(?P<of_python>))?"
     r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # with a string of the C++ ABI before GCC 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from tests.answers.errors.advice.trial import tries
+from tests.answers.errors.advice.trial import tries, untried
 
 LIBRARIES = Path(torch.__file__).parent / "lib"
 
@@ -70,3 +70,8 @@ def library_without_its_dependency(advice):
     if not advice:
         dependency.unlink()
     torch.ops.load_library(path)
+
+
+untried("undefined-symbol", "Uninstall its package, and older builds of it", "needs another package")
+untried("undefined-symbol", "from one release and one index", "needs another package")
+untried("undefined-symbol", "install the wheel for this PyTorch and CUDA", "needs another package")

@@ -84,7 +84,7 @@ def offsets_of_jagged_tensors(advice):
     assert sum((a - b).values().sum() if a.is_nested else (a - b).sum() for a, b in parts) == 0
 
 
-untried("not-built", "Install a build of the package for the CUDA", OTHER)
+untried("not-built", "PyTorch and its CUDA (`torch.version.cuda`)", OTHER)
 untried("mixed-devices", "Create the generator on that device", OTHER)
 
 
@@ -201,6 +201,7 @@ untried("no-data", "A tensor of a device without such memory", "needs the packag
 untried("changed-in-place", "If the function works without torch.compile", "needs a fault of PyTorch")
 untried("not-defined", "If other operators of the library work", "needs another build")
 untried("no-subclass", "Use a newer release of the package of the class", "needs another build")
+untried("no-subclass", "Use a newer PyTorch, whose nested tensors", "needs another build")
 untried("other-text", "If the function is a graph that was traced before", "needs an old version")
 untried("no-kernel", "FloatFunctional()", "needs the conversion of a whole model")
 untried("no-data", "If the call is in a package's code", "needs another build")

@@ -77,7 +77,7 @@ untried("data-dependent", "If the operator takes the size of its result", "needs
 untried("not-defined", "In a program of C++ or Rust: link its library", "needs C++")
 untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
 untried("no-api", "If torchvision asks for it", "needs another torchvision")
-untried("not-defined", "Kernels of it are registered, and no schema", "needs another library")
+untried("not-defined", "Install a newer PyTorch, {later} or later", "needs an old version")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
 untried(
@@ -93,7 +93,6 @@ def path_of_classes(advice):
 
 
 untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
-untried("no-strides", "If it is the gradient of an embedding", "newer versions print another text")
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
@@ -103,7 +102,7 @@ untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C
 untried("inference-tensor", "If no line of the program changes it", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
-untried("not-built", "A backend of your own registers a device guard", "needs a backend in C++")
+untried("not-built", "MPS is a device of macOS alone", "needs macOS")
 untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
 

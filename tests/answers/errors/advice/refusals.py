@@ -36,9 +36,7 @@ def list_among_tensors(advice):
 
 
 untried("no-dtype", "let Intel's driver emulate it", INTEL_GPU)
-untried("not-built", "the linker left torch_cuda out", "needs C++ and CUDA")
 untried("no-attention", "FlashAttention 2 takes float16 and bfloat16", GPU)
-untried("no-strides", "Call `x.contiguous()` before", "the texts are of CUDA")
 untried("other-text", "Lines below, such as those with E40021", "needs the package of a backend")
 untried("undefined-symbol", "Take the libtorch with cxx11-abi", "needs C++")
 untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")

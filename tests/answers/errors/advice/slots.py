@@ -232,5 +232,16 @@ untried("no-kernel", "Turn autocast off around the call", "no kernel is missing 
 untried("no-meta", "Import the Python module that has its fake implementation", "needs C++ to name the module")
 untried("no-tensors", "Find out which list", "as `skip the call in this case`, which is tried")
 untried("no-kernel", "Install a newer PyTorch", "needs another version")
-untried("no-kernel", "Explain it over the state of its own PyTorch", "something to look at")
 untried("no-kernel", "This is a build for macOS", MPS)
+
+
+@tries("no-kernel", "PyTorch has an operator of its own")
+def operator_with_a_form_for_the_cpu(advice):
+    x = torch.ones(16, 32, dtype=torch.int32 if advice else torch.uint8)
+    pack = torch.ops.aten._convert_weight_to_int4pack
+    (torch.ops.aten._convert_weight_to_int4pack_for_cpu if advice else pack)(x, 2)
+
+
+untried("no-kernel", "Before PyTorch 2.5 the code for XPU", "needs a GPU of Intel")
+untried("no-kernel", "A fallback of the device that a warning names", "needs another backend")
+untried("no-kernel", "Or run the whole program there", "needs a GPU")
