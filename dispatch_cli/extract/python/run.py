@@ -245,7 +245,10 @@ class PythonRun:
                 self.seen_calls.update(id(node) for node in every_node(statement) if isinstance(node, ast.Call))
 
     def is_defined(self, operator: str) -> bool:
-        """True if a definition that was found holds whenever the statement that is being read does."""
+        """True if a definition that was found holds whenever the statement that is being read does.
+
+        operator: its name without an overload, or the start of its schema, up to the ``(``.
+        """
         known = self._defined.get(operator, ())
         self.spend(len(known) * (1 + len(self.now.when) // 4))
         return any(all(condition in self.now.when for condition in when) for when in known)
@@ -282,7 +285,11 @@ class PythonRun:
         self.spend(FINDING + texts // 16 + parts)
         thing = self._without_question(thing)
         if isinstance(thing, ExtractedDefinition | CustomOperator) and isinstance(thing.name, str):
-            self._defined.setdefault(_base(thing.name), []).append(thing.when)
+            exact = f"{thing.name}("
+            if self.now.refusals_allowed and isinstance(thing, ExtractedDefinition) and self.is_defined(exact):
+                return
+            for known in (_base(thing.name), exact):
+                self._defined.setdefault(known, []).append(thing.when)
         if (why := self._why_not(thing)) is not None:
             self._refuse(thing.at, call.node, why, thing.when)
             if why is not self.now.uncertain or not _defines_unknown(thing):

@@ -335,7 +335,7 @@ class TorchCalls:
         """``lib._register_fake(op_name, fn)``."""
         arguments = call.arguments("op_name fn")
         operator = names.operator_in(lib.block.namespace, arguments.get("op_name"), call.node)
-        self._add(FunctionRole.FAKE, operator, arguments.get("fn"), call)
+        self._add(FunctionRole.FAKE, operator, arguments.get("fn"), call.of(lib=lib))
 
     def _fallback(self, lib: LibraryValue, call: Call) -> None:
         """``lib.fallback(fn, dispatch_key)``."""
@@ -382,7 +382,7 @@ class TorchCalls:
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
     ) -> None:
-        """A Python function for an operator, found."""
+        """A Python function for an operator, found; PyTorch removes it with the library that is given."""
         override = call.keywords.get("allow_override")
         setup = call.keywords.get("setup_context")
         operator_function = OperatorFunction(
@@ -397,7 +397,9 @@ class TorchCalls:
             body=body_of(function, self._run),
             setup_body=body_of(setup, self._run),
         )
-        self._run.found(operator_function, call)
+        lib = call.keywords.get("lib")
+        if not isinstance(lib, LibraryValue) or lib.block.dropped is None:
+            self._run.found(operator_function, call)
 
     def _register(self, role: FunctionRole, call: Call) -> Value:
         """``register_fake(op, func)``, ``register_kernel(op, device_types, func)`` and the like."""

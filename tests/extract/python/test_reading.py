@@ -9,10 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import packaging.version
 import pytest
 
 from dispatch_cli.api import document_of_sources, load_state
 from dispatch_cli.engine.dispatcher.dump import dump_registrations
+from dispatch_cli.extract.python.evaluation.versions import Version
 from dispatch_cli.model.names import OperatorName
 from tests import in_pytorch
 from tests.capture.support import torch_python
@@ -29,6 +31,13 @@ _LINE = re.compile(r"((?!name|schema|debug)[\w\[\]]+(?: \(inactive\))?: ).* :: (
 
 Dumps = dict[str, list[str]]
 """Operator → the lines of its dump, without debug texts; of PyTorch's own operators, those of one key."""
+
+
+def test_versions_are_in_packagings_order() -> None:
+    texts = ("2.5.0.dev1", "2.5a0.dev2", "2.5.0a0", "v2.5.0-beta.2", "2.5rc1", "2.5", "2.5.0.post1", "2.5.1", "1!2.0")
+    assert sorted(texts, key=packaging.version.parse) == [*texts]
+    keys = [Version(text).key for text in texts]
+    assert sorted({*keys}) == keys
 
 
 def live(python: str, folder: Path) -> Dumps:

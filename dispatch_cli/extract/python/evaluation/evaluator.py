@@ -118,8 +118,9 @@ class Evaluator:
         if isinstance(value, Alternatives):
             ways = [[*option.when, self.truth_of(option.value, node)] for option in value.options]
             return self._joined_truth([self._joined_truth(way, True, node) for way in ways], False, node)
-        if isinstance(value, ByVersion) and all(map(decided, value.values)):
-            return condition_of(list(map(bool, value.values)))
+        if isinstance(value, ByVersion):
+            of_version = condition_of(value.values, decided)
+            return self._atom(node) if of_version is None else of_version
         return bool(value) if decided(value) else self._atom(node)
 
     def _joined_truth(self, parts: list[bool | Condition], conjunction: bool, node: ast.AST) -> bool | Condition:

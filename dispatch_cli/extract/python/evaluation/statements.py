@@ -15,9 +15,11 @@ from dispatch_cli.extract.python.evaluation.values import (
     Alternatives,
     Call,
     ClassValue,
+    Dotted,
     FunctionValue,
     InstanceValue,
     LibraryValue,
+    ModuleValue,
     Opaque,
     Scope,
     Value,
@@ -35,6 +37,7 @@ from dispatch_cli.model.sources.source_conditions import raised_text
 
 _TEST_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "RuntimeError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "TypeError", "Exception", "BaseException"))
+_SUPPRESS = Dotted("contextlib.suppress")
 _UNSET: Any = object()
 
 
@@ -176,6 +179,9 @@ class Statements:
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value
+                elif isinstance(owner, ModuleValue):
+                    there = self._evaluator.module(owner.file).names
+                    there[target.attr] = conditional(self._run.now.when, value, there.get(target.attr, Opaque(target)))
             case ast.Subscript():
                 owner, key = self._evaluator.value(target.value, scope), self._evaluator.value(target.slice, scope)
                 if isinstance(owner, dict | list) and self._run.affords(key):
@@ -362,6 +368,10 @@ class Statements:
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
         for item in node.items:
             value = self._evaluator.value(item.context_expr, scope)
+            match item.context_expr:
+                case ast.Call(function, types) if self._evaluator.value(function, scope) == _SUPPRESS:
+                    handler = ast.ExceptHandler(ast.Tuple(types, ast.Load()), None, [])
+                    return self._try(ast.copy_location(ast.Try(node.body, [handler], [], []), node), scope)
             if item.optional_vars is not None:
                 known = isinstance(value, LibraryValue | InstanceValue)
                 self.assign(item.optional_vars, value if known else Opaque(item.context_expr), scope)

@@ -7,7 +7,7 @@ Such a value is worked out for each version that PyTorch may have. So all spelli
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,9 @@ VERSION_CLASSES = frozenset(
     )
 )
 """Functions that make a version of a text."""
-_VERSION = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){0,3})([.-]?(?:a|b|rc|dev|alpha|beta)\d*.*)?(?:\+.*)?")
+_VERSION = re.compile(r"v?(?:(\d{1,4})!)?(\d{1,4}(?:\.\d{1,4}){0,3})((?:[._-]?[a-z]{1,7}[._-]?\d*)*)(?:\+.*)?")
+_PHASES = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "pre": -1, "post": 1}
+_PHASE = re.compile(r"([a-z]+)[._-]?(\d*)")
 _BOUND = f"{TORCH_VERSION} >= "
 
 
@@ -34,13 +36,17 @@ class Version(str):
     def release(self) -> tuple[int, ...]:
         """The numbers of the version; none of a text that is no version."""
         match = _VERSION.fullmatch(self)
-        return () if match is None else tuple(map(int, match[1].split(".")))
+        return () if match is None else tuple(map(int, match[2].split(".")))
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def key(self) -> tuple[Any, ...]:
         """An order of versions: one before a release, such as 2.8.0a0, is before it. Empty for no version."""
         match = _VERSION.fullmatch(self)
-        return () if match is None else ((*self.release, 0, 0, 0)[:4], match[2] is None)
+        phases = [] if match is None else _PHASE.findall(match[3])
+        if match is None or any(word not in _PHASES for word, _ in phases):
+            return ()
+        order = [(_PHASES[word], int(number or 0)) for word, number in phases]
+        return int(match[1] or 0), (*self.release, 0, 0, 0)[:4], (*order, (0, 0))
 
     def attribute(self, name: str) -> Any:
         """An attribute of a version of `packaging`; None for others."""
@@ -58,7 +64,7 @@ def comparable(*sides: Any) -> tuple[Any, ...]:
 
 @dataclass(eq=False)
 class ByVersion:
-    """A value that depends on the version of PyTorch. values: for each of `_VERSIONS`, in order."""
+    """A value that depends on the version of PyTorch. values: for each of `_VERSIONS`, then of `_BUILDS`, in order."""
 
     values: tuple[Any, ...]
 
@@ -70,12 +76,21 @@ _VERSIONS = tuple(
     for patch in (0, 1)
 )
 """Versions that PyTorch may have, as far as projects tell them apart."""
-VERSION_OF_TORCH = ByVersion(_VERSIONS)
+_BUILDS = tuple(
+    Version(f"{_VERSIONS[-1]}{build}")
+    for build in ("+cpu", "+cu130", "+rocm7.0", "+xpu", "+git0a1b2c3", "a0+git0a1b2c3", ".dev20260101+cu130", "rc1")
+)
+"""Builds of the last of them: a test that tells these apart is not about the version."""
+VERSION_OF_TORCH = ByVersion(_VERSIONS + _BUILDS)
 """``torch.__version__``"""
 
 
-def condition_of(truths: Sequence[bool]) -> bool | Condition:
-    """The condition that holds for those of `_VERSIONS` for which *truths* are true."""
+def condition_of(values: Sequence[Any], decided: Callable[[Any], bool]) -> bool | Condition | None:
+    """The condition that holds for those of `_VERSIONS` for which *values* are true; None where it is not known."""
+    truths = [bool(value) if decided(value) else None for value in values]
+    builds, truths = truths[len(_VERSIONS) :], truths[: len(_VERSIONS)]
+    if None in truths or not {*builds} <= {truths[-1], None}:
+        return None
     ranges: list[Condition] = []
     bounds: list[Condition] = []
     for place, truth in enumerate(truths):
