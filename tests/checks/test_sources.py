@@ -292,6 +292,26 @@ def test_a_definition_of_what_pytorch_may_have_is_not_refused_where_it_is_guarde
         assert rows == [(severity, "aten::abs")]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "severity"),
+    [
+        ("", "", "error"),
+        ("#ifdef A\n", "", "error"),
+        ("#ifdef A\n", "#ifdef A\n", "error"),
+        ("#ifdef A\n", "#if defined(A) && defined(B)\n", "error"),
+        ("#ifdef A\n", "#ifdef B\n", "warning"),
+    ],
+)
+def test_two_definitions_under_conditions_of_their_own_may_exclude_each_other(
+    tmp_path: Path, first: str, second: str, severity: str
+) -> None:
+    define = 'm.def("f(Tensor x) -> Tensor");\n'
+    parts = (f"{test}{define}{'#endif' if test else ''}\n" for test in (first, second))
+    (tmp_path / "a.cpp").write_text(f"TORCH_LIBRARY(my, m) {{\n{''.join(parts)}}}\n", "utf-8")
+    report = json.loads(call("check-invariants", str(tmp_path), "--format", "json").out)
+    assert [item["severity"] for item in report["findings"] if item["check"] == "refused-registration"] == [severity]
+
+
 REFUSED_CALLS = """
 import torch
 

@@ -10,6 +10,8 @@ PyTorch takes kernels at a functionality, such as Sparse or NestedTensor, which 
 takes what a `torch.library.Library` registers that only a local variable of a function holds, and removes it when the
 function returns.
 
+Two definitions under conditions of their own are a warning: the conditions may exclude each other.
+
 A registration that needs its operator to be there, such as `torch.library.register_fake`, is refused without it.
 `dangling-implementation` says when that is an error, and when the operator is another library's.
 
@@ -62,6 +64,7 @@ from dispatch_cli.checks.catalogue.dangling_implementation import (
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Refusal
+from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
 
@@ -130,7 +133,17 @@ def find(view: View) -> Iterator[Finding]:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         if finding.severity is Severity.WARNING and view.state.over:
             finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
+        if item.code == _DUPLICATE and _rests_on_both(view, item):
+            finding = finding._replace(severity=Severity.WARNING)
         yield finding._replace(when=when)
+
+
+def _rests_on_both(view: View, item: Problem) -> bool:
+    """True if an operator's definitions have conditions of which neither says that the other holds."""
+    places = {item.span, *(related.span for related in item.related)}
+    steps = (step for step in view.own_steps if isinstance(step, Define) and step.span in places)
+    others = [{*step.when} for step in steps if step.when != item.when]
+    return bool(others) and all(when - {*item.when} and {*item.when} - when for when in others)
 
 
 def _asks_in_vain(view: View, item: Problem) -> bool:

@@ -215,7 +215,7 @@ def missing_names(things: Sequence[Extracted], given: frozenset[str]) -> tuple[t
         if isinstance(thing, ExtractedBlock):
             continue
         tests = [
-            TORCH_VERSION if text.startswith(TORCH_VERSION) else text
+            TORCH_VERSION if text.startswith(TORCH_VERSION) else text.partition(" (value ")[0]
             for part in thing.when
             for text in atoms(part)
             if not (text.endswith(" is called") or text in given)

@@ -82,6 +82,7 @@ class Evaluator:
         self.torch = TorchCalls(run, self.value)
         self._operations = Operations(run)
         self._imported: dict[ImportedName, Value] = {}
+        self._depended: dict[str, dict[tuple[Value, ...], int]] = {}
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
@@ -110,26 +111,53 @@ class Evaluator:
         """Truth of a test, or the condition under which it holds."""
         if isinstance(node, ast.BoolOp) and self._set(node, scope) is None:
             parts = [self.truth(value, scope) for value in node.values]
-            return self._joined_truth(parts, isinstance(node.op, ast.And), node)
-        return self.truth_of(self.value(node, scope), node)
+            return self._joined_truth(parts, isinstance(node.op, ast.And), node, scope)
+        return self.truth_of(self.value(node, scope), node, scope)
 
-    def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
+    def truth_of(self, value: Value, node: ast.AST, scope: Scope) -> bool | Condition:
         """Truth of a value, or the condition under which it is true."""
         if isinstance(value, Alternatives):
-            ways = [[*option.when, self.truth_of(option.value, node)] for option in value.options]
-            return self._joined_truth([self._joined_truth(way, True, node) for way in ways], False, node)
+            ways = [[*option.when, self.truth_of(option.value, node, scope)] for option in value.options]
+            return self._joined_truth([self._joined_truth(way, True, node, scope) for way in ways], False, node, scope)
         if isinstance(value, ByVersion):
             of_version = condition_of(value.values, decided)
-            return self._atom(node) if of_version is None else of_version
-        return bool(value) if decided(value) else self._atom(node)
+            return self._atom(node, scope) if of_version is None else of_version
+        return bool(value) if decided(value) else self._atom(node, scope)
 
-    def _joined_truth(self, parts: list[bool | Condition], conjunction: bool, node: ast.AST) -> bool | Condition:
+    def _joined_truth(
+        self, parts: list[bool | Condition], conjunction: bool, node: ast.AST, scope: Scope
+    ) -> bool | Condition:
         self.run.spend(1 << min(2 * len(parts), 10))
         whole = joined(parts, conjunction)
-        return self._atom(node) if whole is None else whole
+        return self._atom(node, scope) if whole is None else whole
 
-    def _atom(self, node: ast.AST) -> Condition:
-        return atom(self.run.text(node))
+    def _atom(self, node: ast.AST, scope: Scope) -> Condition:
+        """The condition of a test; the test of other values is another condition."""
+        text = self.run.text(node)
+        number = self._number(text, node, scope)
+        return atom(text) if number < 2 else Atom(f"{atom(text)} (value {number})")
+
+    def name(self, value: Value, scope: Scope) -> None:
+        """Note what a value depends on when it gets a name."""
+        if isinstance(value, Opaque) and value.node is not None and not value.of:
+            value.of = self._number("", value.node, scope)
+
+    def _number(self, text: str, node: ast.AST, scope: Scope) -> int:
+        """The number of the values that names in an expression have; 0 where calls and loops do not change them."""
+        values: dict[Value, None] = {}
+        for part in names.every_node(node):
+            self.run.spend(1)
+            home: Scope | None = scope
+            while isinstance(part, ast.Name) and home is not None:
+                value = home.names.get(part.id, home)
+                is_local = home.code is not None
+                if constant(value) or (is_local and isinstance(value, InstanceValue)):
+                    values[value] = None
+                elif isinstance(value, Opaque) and value.text != part.id and (is_local or value.of):
+                    values[value.text, value.of] = None
+                home = home.parent if value is home else None
+        seen = self._depended.setdefault(text, {})
+        return seen.setdefault((*values,), len(seen) + 1) if values else 0
 
     # values. Errors: `NoResult`
 
@@ -278,7 +306,7 @@ class Evaluator:
         value = self.value(operand, scope)
 
         def chosen(option: Value) -> Value:
-            truth = self.truth_of(option, operand)
+            truth = self.truth_of(option, operand, scope)
             if not isinstance(truth, bool):
                 raise NoResult
             return option if truth is isinstance(node.op, ast.Or) else self._bool_value(node, scope, place + 1)
@@ -643,6 +671,8 @@ class Evaluator:
     def _bind(self, function: FunctionValue, call: Call, scope: Scope) -> None:
         """Bind the parameters of a function."""
         arguments, left = function.node.args, dict(call.keywords)
+        for value in (*call.given, *left.values()):
+            self.name(value, call.scope)
         given = [function.binds, *call.given] if function.bound else call.given
         positional = [*arguments.posonlyargs, *arguments.args]
         for place, parameter in enumerate((*positional, *arguments.kwonlyargs)):
@@ -764,7 +794,9 @@ class Evaluator:
             if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
                 return default[0]
             if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
-                test = self.truth_of(self._has_operator(owner.name.rpartition(".")[2], name, call), call.node)
+                test = self.truth_of(
+                    self._has_operator(owner.name.rpartition(".")[2], name, call), call.node, call.scope
+                )
                 operator = self.attribute(owner, name, call.scope)
                 return operator if isinstance(test, bool) else conditional([test], operator, default[0])
         return self.attribute(owner, name, call.scope)

@@ -164,8 +164,8 @@ class Statements:
         """Bind a name, the parts of a tuple, an attribute or an item."""
         match target:
             case ast.Name():
-                home = self._home(target.id, scope)
-                home.names[target.id] = value
+                self._evaluator.name(value, scope)
+                self._home(target.id, scope).names[target.id] = value
             case ast.Tuple() | ast.List():
                 self._unpack(target, value, scope)
             case ast.Starred():

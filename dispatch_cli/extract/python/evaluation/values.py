@@ -66,10 +66,11 @@ class NoResult(Exception):
 
 @dataclass(eq=False)
 class Opaque:
-    """A value that the sources do not decide. node: the expression."""
+    """A value that the sources do not decide. node: the expression. of: number of the values that it depends on."""
 
     node: ast.AST | None = None
     known_text: str | None = None
+    of: int = 0
 
     @property
     def text(self) -> str:
