@@ -312,6 +312,15 @@ def test_two_definitions_under_conditions_of_their_own_may_exclude_each_other(
     assert [item["severity"] for item in report["findings"] if item["check"] == "refused-registration"] == [severity]
 
 
+def test_a_repeated_mistake_without_an_operator_is_said_once(tmp_path: Path) -> None:
+    for name in "abc":
+        block = 'TORCH_LIBRARY_IMPL(aten, NestedTensor, m) { m.impl("abs", &f); }\n'
+        (tmp_path / f"{name}.cpp").write_text(block, "utf-8")
+    out = call("check-invariants", str(tmp_path), "--select", "refused-registration").out
+    assert out.count("NestedTensor has no slot") == 1
+    assert f"also  {tmp_path}/b.cpp:1, {tmp_path}/c.cpp:1" in out and "\n3 errors" in out
+
+
 REFUSED_CALLS = """
 import torch
 

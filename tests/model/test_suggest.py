@@ -23,6 +23,8 @@ KEYS = tuple(UNIVERSE.ids)
         ("GPU", "CUDA"),
         ("AutogradGPU", "AutogradCUDA"),
         ("PrivteUse1", "PrivateUse1"),
+        ("PrivateUse", "PrivateUse1"),
+        ("AutogradPrivateUse", "AutogradPrivateUse1"),
         ("BackendSelct", "BackendSelect"),
         ("Math", "CompositeImplicitAutograd"),
         ("DefaultBackend", "CompositeExplicitAutograd"),

@@ -80,7 +80,9 @@ def _cause(finding: Finding) -> object:
     words = [(text or "").replace(finding.operator or "\0", "") for text in (finding.tip, finding.group_message)]
     code = dict(finding.details).get("code")
     is_intention = CODES[finding.check].startswith(Group.INTENTIONS.value)  # a guard is a cause of its own
-    place = finding.span if (is_intention and finding.group_message is None) or not namespace else None
+    place: object = finding.span if is_intention and finding.group_message is None else None
+    if not namespace:
+        place = finding.span if is_intention else finding.message
     return finding.check, finding.severity, namespace, place, *words, code, finding.when is None
 
 

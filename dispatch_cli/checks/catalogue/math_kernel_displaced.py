@@ -79,7 +79,8 @@ def find(view: View) -> Iterator[Finding]:
             elif view.returns_tensors(name):
                 from dispatch_cli.engine.support.gradients import never_differentiated
 
-                if not never_differentiated(name):
+                own = [view.own_fallbacks[key].kernel for key in affected if key in view.own_fallbacks]
+                if not never_differentiated(name) and all(kernel.fallthrough for kernel in own):
                     yield _finding(view, name, affected, *_outcome(view, name, _culprits(view, affected)))
 
 
@@ -113,6 +114,8 @@ def _finding(
     culprits = _culprits(view, lost)
     keys = autograd_keys(view, name, tuple(lost))
     noun, verb = ("kernel", "displaces") if len(culprits) == 1 else ("kernels", "displace")
+    if not view.own_fallbacks.keys().isdisjoint(lost):
+        outcome = outcome.replace(FALLBACK, "only a fallthrough: ").replace(", but backward() warns", "")
     return CHECK.finding(
         f"{name}: the {noun} at {keys_text(culprits)} {verb} the one at {CATCH_ALL} from {keys_text(tuple(lost))}, "
         f"leaving {outcome}",

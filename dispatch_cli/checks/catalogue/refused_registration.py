@@ -82,8 +82,6 @@ def is_expected(item: Problem) -> bool:
 
     They may also try to use it, and register it where that raises an exception.
     """
-    if not item.when:
-        return False
     from dispatch_cli.model.sources.source_conditions import (
         asks_for,
         is_for_absent,
@@ -148,8 +146,6 @@ def _rests_on_both(view: View, item: Problem) -> bool:
 
 def _asks_in_vain(view: View, item: Problem) -> bool:
     """True if a registration is only made where another operator is there, which nothing defines, either."""
-    if not item.when:
-        return False
     from dispatch_cli.model.sources.source_conditions import operators_asked_for
 
     defined = Defined(view)

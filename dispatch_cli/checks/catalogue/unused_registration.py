@@ -74,7 +74,7 @@ def _why(view: View, pattern: Pattern, key: str) -> str:
     first = [source for source in dict.fromkeys(sources) if source is not None]
     if not slots:
         return f"the table has no slot for {key}"
-    return f"the kernel{'' if len(first) == 1 else 's'} at {keys_text(first)} come{'s' * (len(first) == 1)} first"
+    return f"its slots hold the kernel{'' if len(first) == 1 else 's'} at {keys_text(first)} instead"
 
 
 CHECK = Check.of(find, __doc__, "DC104", Severity.WARNING)

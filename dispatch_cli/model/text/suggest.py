@@ -12,7 +12,12 @@ KEYS_LISTED = (
     "its name with --privateuse1 NAME"
 )
 """The hint for a key that resembles none."""
-_OTHER_WORDS = {"gpu": "cuda", "math": "compositeimplicitautograd", "defaultbackend": "compositeexplicitautograd"}
+_OTHER_WORDS = {
+    "gpu": "cuda",
+    "math": "compositeimplicitautograd",
+    "defaultbackend": "compositeexplicitautograd",
+    "privateuse": "privateuse1",
+}
 """Words that people write, with PyTorch's words for the same: its own ones until 1.8 among them."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """The parts of a name: ``Autograd`` and ``CPU`` of ``AutogradCPU``."""
