@@ -92,7 +92,7 @@ HOLES = {
     "not_saved": r"(?!\s*Serialized)",
     # names of modules that are compiled
     "compiled": r"(?P<python_module>[\w.]{0,200}?(?:\b_(?:C|ext|cuda)|_(?:C|cuda|cpu|hip|ext|cpp|kernels?|plugin))"
-    r"|MultiScaleDeformableAttention)",
+    r"|MultiScaleDeformableAttention|custom C\+\+ ops)",
     # modules and names of torch that a program uses
     "torch_module": r"(?P<module>scaled_dot_product_attention|torch\.library(?P<of_library>)"
     r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"

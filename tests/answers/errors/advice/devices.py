@@ -58,7 +58,6 @@ untried(
     "needs a backend with a fallback to the CPU",
 )
 untried("ran-on-cpu", "Pass `foreach=False` to the optimizer", "needs a backend with a fallback to the CPU")
-untried("ran-on-cpu", "If the warning is new, the last version", "needs a backend with a fallback to the CPU")
 untried("no-dtype", "float8 is for stored weights", SECOND)
 untried("no-kernel", "Or, for all operators of the backend, a fallback", "needs an older PyTorch")
 untried("no-device-module", "This PyTorch is older than the device 'mps'", "needs an old version")
