@@ -20,7 +20,7 @@ from dispatch_cli.answers.errors.messages import (
     filled,
 )
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
-from dispatch_cli.answers.errors.read import ErrorText, is_warning
+from dispatch_cli.answers.errors.read import ErrorText, is_warning, uncoloured
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
 from dispatch_cli.answers.explain.report import explain_report
 from dispatch_cli.answers.shared.report_parts import starts_from
@@ -57,6 +57,17 @@ PACKAGE_OF = {
     "xla": "torch_xla",
 }
 """The packages of operators by their namespaces; others are called like them."""
+OPSETS = {
+    **dict.fromkeys(("diagonal", "tensor_split", "tile", "unflatten"), 13),
+    **dict.fromkeys(("scaled_dot_product_attention", "tril", "triu"), 14),
+    **dict.fromkeys(("grid_sampler", "scatter_reduce"), 16),
+    "stft": 17,
+    "bitwise_and": 18,
+    "col2im": 18,
+    "affine_grid_generator": 20,
+}
+"""The first opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, where it is late."""
+_SAVED_PLACE = re.compile(r"\S+\.py\(\d{1,9}\): .*")
 KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
 """The packages whose name is sure; another namespace may be the name of a part."""
 OVERLAY = "-mps"
@@ -66,6 +77,10 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
+_OF_BITS = re.compile(r"bitwise_(?:and|or|xor)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
+"""Begins the names of kernels of ``&``, ``|`` and ``^``."""
+_OF_NUMBERS = re.compile(r"arg(?:max|min)|abs|bincount|linspace|softmax|\w*vml|nonzero|search|bucket")
+"""Begins the names of kernels that no version has for masks, or whose results are no masks."""
 _FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
 """Begins the names of kernels that take whole numbers alone."""
 _OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|gather|scatter|one_hot|bincount")
@@ -102,7 +117,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
             whose,
             *of_package,
             *own_code,
-            *evidence(text),
+            _opset(first),
+            *evidence(uncoloured(text)),
         )
     )
     version = version_of(text, first, api.load_universes(bases.names()))
@@ -143,8 +159,18 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     return report
 
 
+def _opset(error: ErrorText) -> tuple[str, str]:
+    """The name and value for advice on the opset of ONNX from which on PyTorch's exporter has an operator."""
+    opset = OPSETS.get((error.operator or "").removeprefix("aten::").partition(".")[0])
+    return ("no_opset", "") if opset is None else ("opset", str(opset))
+
+
 def _is_in_path(namespace: str | None, text: str) -> bool:
-    """True if a text names a folder of that name among packages, or in one of its own name: the package is running."""
+    """True if a text names a folder of that name among packages, or in one of its own name: the package is running.
+
+    Places that a saved program has kept, ``roi_align.py(53): roi_align``, do not count.
+    """
+    text = _SAVED_PLACE.sub("", text)
     folders = (f"-packages/{namespace}/", f"/{namespace}/{namespace}/")
     return namespace is not None and any(folder in text.replace("\\", "/") for folder in folders)
 
@@ -234,6 +260,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
         "is_bool": dtypes == {"bool"},
+        "of_masks": not _OF_NUMBERS.match(details.get("function", "")),
+        "of_bits": _OF_BITS.match(details.get("function", "")) and not any(map(_WHOLE.fullmatch, dtypes)),
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(details.get("function", "")),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
@@ -245,7 +273,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "small_float": is_small,
-        "newer_code": is_small or (dtypes == {"bool"} and "coded" in details),
+        "newer_code": is_small or (dtypes == {"bool"} and not _OF_NUMBERS.match(details.get("function", ""))),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
         "meta": "meta" in (details.get("device"), details.get("other_device")),

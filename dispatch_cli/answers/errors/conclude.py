@@ -5,6 +5,7 @@ General rules about kinds of keys, over what the text shows, and else over what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from enum import Enum
 from typing import NamedTuple
@@ -46,6 +47,12 @@ KINDS_OF_TENSORS = {
 }
 IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
 """The backends that are part of builds of PyTorch itself; others come with a package of their own."""
+OUTSIDE = ("PrivateUse1", "HPU", "XLA", "IPU", "VE", "MAIA")
+"""The backends whose kernels packages outside of PyTorch bring."""
+FOR_THE_CPU = re.compile(r"_caffe2::|image::(?!\w*cuda)|video_reader::|torchtext::|torchaudio(?:_sox::|::sox)")
+"""Begins the names of operators of packages that are written for the CPU alone."""
+LAYERS = re.compile(r"aten::.*(?:conv|linear|addmm|batch_norm|lstm|gru|prelu|embedding)")
+"""The names of operators that are layers of models."""
 OF_PHONES = ("Vulkan", "Metal")
 """Devices of one key, which PyTorch does not count as backends."""
 RAISING_FALLBACKS = ("MPS", "XPU")
@@ -107,8 +114,12 @@ class Case(NamedTuple):
 
     @property
     def here(self) -> bool:
-        """True if the state has a kernel there, where the text says that there is none."""
-        return self.rule is not None and self.rule not in NO_KERNEL_RULES
+        """True if the state has a kernel there, where the text says that there is none.
+
+        A default kernel says nothing of a backend whose own kernels are elsewhere.
+        """
+        is_default = self.rule is Rule.DEFAULT and self.backend in OUTSIDE and not self.declared
+        return self.rule is not None and self.rule not in NO_KERNEL_RULES and not is_default
 
     @property
     def is_renamed(self) -> bool:
@@ -259,7 +270,8 @@ def facts(case: Case) -> Iterator[Fact]:
         if case.kernels is not None and (case.in_text or case.built):
             yield _kernels(case)
         kind, verb = ("makes", "creates") if case.makes else ("tensors", "was made with")
-        yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}.")
+        whose = ", a backend whose kernels a package outside of PyTorch brings" if case.backend in OUTSIDE else ""
+        yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}{whose}.")
     elif case.text.kind not in (NO_AUTOGRAD, NO_BATCHING_RULE):
         yield _of_call(case)
     if "Batched" in case.key and (case.refuses or READS_DATA in case.tags):
@@ -350,7 +362,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
-    if backend == "CPU":
+    if backend == "CPU" or FOR_THE_CPU.match(case.operator):
         return "not-written"
     return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
 
@@ -371,6 +383,8 @@ def _here(case: Case) -> Fact:
         if case.rule is Rule.DEFAULT and not case.declared
         else ""
     )
+    if case.key == META:
+        calls = ", which gives shapes only"
     who = "The files that are given declare" if case.declared else f"{case.over} has"
     return Fact("here", (case.key,), Proof.STATE, f"{who} a {what} there{calls}.")
 
@@ -391,8 +405,13 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     # what makes a dense tensor is in every build; of a quantized one, the kernel of empty_strided refuses it
     if newer is not None and not (case.factory and functionality in (DENSE, QUANTIZED)) and NO_DATA not in kinds:
         yield "newer", newer
-        yield "missing", "a batching rule there" if "Batched" in case.key else "the missing kernel"
-    elif case.pytorchs and (kind == NOT_ON_DEVICE or (not case.built and "not-written" in kinds)):
+        kernel = "the missing kernel, which gives shapes only" if case.key == META else "the missing kernel"
+        yield "missing", "a batching rule there" if "Batched" in case.key else kernel
+    elif case.pytorchs and (
+        kind == NOT_ON_DEVICE
+        or (not case.built and "not-written" in kinds)
+        or (case.backend in OUTSIDE and "not-loaded" not in kinds)
+    ):
         yield "unwritten", ""
     elsewhere = {str(case.universe.runtime_parts[key][1]) for key in case.kernels or () if key != META}
     if case.pytorchs and case.key == "CPU" and elsewhere in ({"PrivateUse1"}, {"XPU"}):
@@ -430,7 +449,17 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_mac": backend == "MPS",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
-        "elsewhere": others and case.several and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
+        "to_cpu": functionality == QUANTIZED and to == ("CPU",) and not case.makes,
+        "outside": case.backend in OUTSIDE,
+        "backward_op": "_backward" in case.operator,
+        "of_layer": LAYERS.match(case.operator),
+        "eager_meta": (kind, case.key) == (NO_KERNEL, META)
+        and case.operator.startswith("aten::")
+        and not {"compiling", "exporting", "faking", "item"} & case.text.names.keys(),
+        "elsewhere": others
+        and case.backend not in OUTSIDE
+        and case.several
+        and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,

@@ -28,8 +28,13 @@ HEAD = 5
 """Characters of a line that tell lines of a log, which begin alike."""
 _MARKS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?m:^)(?:\[rank\d{1,6}\]: ?)+")
 """Colours, and the rank that torchrun writes before each line."""
-_FRAMES = str.maketrans("│┃║❱", "|||>")
-"""Lines round the tracebacks of rich, and its mark before the line that was running."""
+_QUOTE_MARKS = (
+    "\u2018\u2019\u201a\u201b\u00b4\u2032\uff07\u300c\u300d",
+    "\u201c\u201d\u201e\u201f\u00ab\u00bb",
+)
+"""Single and double quote marks of printed matter, in several languages."""
+_FRAMES = str.maketrans("│┃║❱" + "".join(_QUOTE_MARKS), "|||>" + 9 * "'" + 6 * '"')
+"""Lines round the tracebacks of rich, its mark before the line that was running, and quote marks."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""

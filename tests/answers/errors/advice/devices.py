@@ -20,7 +20,7 @@ def half_without_code(advice):
     torch.special.bessel_j0(x.float() if advice else x)
 
 
-@tries("no-dtype", "Convert it before the call, `x.int()`, and the result back")
+@tries("no-dtype", "Convert it before the call, `x.int()`", "if the result is to be a mask: `y.bool()`")
 def truth_values_without_code(advice):
     x = torch.tensor([[True, False], [True, True]])
     median = x.int().median().bool() if advice else x.median()
@@ -39,6 +39,22 @@ def half_of_autocast(advice):
     dtype = torch.float if "dtype" in advice else torch.bfloat16
     with torch.autocast("cpu", dtype, enabled=not advice):
         torch.special.bessel_j0(layer(ONE))
+
+
+@tries(
+    "no-dtype", "bind more tightly than comparisons", "`x.bool() & y.bool()`", "torch.logical_and(x, y)", "`x.long()`"
+)
+def bits_of_floats(advice):
+    x, y = torch.tensor([0.0, 2.0]), torch.tensor([1.0, 3.0])
+    if "tightly" in advice:
+        both = (x > 1) & (y > 1)
+    elif "bool" in advice:
+        both = x.bool() & y.bool()
+    elif "logical_and" in advice:
+        both = torch.logical_and(x, y)
+    else:
+        both = x.long() & y.long() if advice else x > 1 & y > 1
+    assert both.tolist() == [False, True] or both.tolist() == [0, 2]
 
 
 SECOND = "needs a second device with data"

@@ -241,22 +241,25 @@ def state_on_meta(advice):
     torch.nn.Linear(2, 2).load_state_dict(state, assign=bool(advice))
 
 
-@tries("no-data", "`module.to_empty(device=…)`", "load it without them")
+@tries("no-data", "`module.to_empty(device=…)`", "load the model whole")
 def module_on_meta(advice):
-    layer = torch.nn.Linear(2, 2, device="cpu" if "load it" in advice else "meta")
+    layer = torch.nn.Linear(2, 2, device="cpu" if "whole" in advice else "meta")
     layer = layer.to_empty(device="cpu") if "to_empty" in advice else layer.to("cpu")
     if "to_empty" in advice:
         layer.load_state_dict(torch.nn.Linear(2, 2).state_dict())
     layer(torch.ones(2))
 
 
-@tries("mixed-devices", "Without an offload: `module.to_empty")
+@tries("mixed-devices", "load the whole model", "For shapes alone: `x.to('meta')`")
 def meta_beside_cpu(advice):
-    x, layer = torch.ones(2), torch.nn.LayerNorm(2, device="meta")
-    if "to_empty" in advice:
-        layer.to_empty(device="cpu").load_state_dict(torch.nn.LayerNorm(2).state_dict())
-        torch.add(x.to("meta"), torch.ones(2, device="meta"))
-    torch.add(x, layer.weight)
+    x, layer = torch.ones(2), torch.nn.LayerNorm(2, device="cpu" if "whole" in advice else "meta")
+    torch.add(x.to("meta") if "shapes" in advice else x, layer.weight)
+
+
+@tries("mixed-devices", "Put these tensors on one device before the function is traced")
+def fake_tensors_on_two_devices(advice):
+    with FakeTensorMode():
+        torch.add(torch.ones(2, device="cpu" if advice else "meta"), torch.ones(2))
 
 
 @tries(

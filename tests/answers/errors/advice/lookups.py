@@ -66,6 +66,7 @@ untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "n
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "before the program is loaded", "as the import before a call, which is tried")
 untried("bad-registration", "The annotation is a string, which PyTorch reads", "needs an older PyTorch")
+untried("bad-registration", "leave that import out, or take PyTorch 2.7", "needs an older PyTorch")
 untried("no-kernel", "If it takes no tensors", "needs another build of a package")
 untried("no-kernel", "its fallback has moved this call", "needs another device")
 untried("no-kernel", "MPS is a device of macOS alone", "another device")

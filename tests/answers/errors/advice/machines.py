@@ -61,7 +61,7 @@ def complex_input(advice):
     layer(torch.ones(1, 2, dtype=torch.complex64))
 
 
-untried("mixed-devices", "An offload of accelerate", "needs accelerate")
+untried("mixed-devices", "an offload of accelerate", "needs accelerate")
 untried("no-device-module", "Pass the name of the device alone", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")

@@ -124,7 +124,7 @@ def value_that_a_module_reads(advice):
         torch.ones(1).item()
 
 
-@tries("bad-registration", "import what it names", since="2.7")
+@tries("bad-registration", "import it, such as torch, at the top of that module", since="2.7")
 def annotation_that_is_a_string(advice):
     names = {"torch": torch} if advice else {}
     exec("def f(x: 'torch.Tensor') -> 'torch.Tensor': return x", names)
