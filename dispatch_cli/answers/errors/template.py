@@ -44,6 +44,8 @@ HOLES = {
     "beginning": r"(?m:^)[^\n'\"]{0,20}?",
     "derived": r"(?P<op>\w{1,100}[.:][\w.:]{1,300}|\w{1,100}_backward\b)",
     "custom_op": r"(?P<custom>)(?<![\w:.])(?!aten\b)(?P<op>\w{1,100}[.:][\w.:]{1,300}\w)",
+    # none of its overloads in a list below
+    "no_candidate": r"(?![\s\S]{0,3000}\n\s{1,8}(?P=op)[.(])",
     "aten_op": r"(?P<op>aten::\w{1,100})\.?",
     "custom_overload": r"(?P<op>(?!aten\.|prims\.)\w{1,100}\.\w{1,100}\.\w{1,100})",
     # the target of a traced call: an operator, or a function of Python
