@@ -252,10 +252,10 @@ def _package_of(name: OperatorName | None) -> str:
 
 def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Conditions and values for advice on the dtypes that a text names, and on the device of a kernel."""
-    dtypes = {details[name].lower().removeprefix("c10::") for name in DTYPES if name in details}
+    dtypes = {details[name].lower() for name in DTYPES if name in details}
     # in a product the weight is the second
     names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
-    first, second = (details.get(name, "").lower().removeprefix("c10::") for name in names)
+    first, second = (details.get(name, "").lower() for name in names)
     is_small = dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes)
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
@@ -276,6 +276,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "newer_code": is_small or (dtypes == {"bool"} and not _OF_NUMBERS.match(details.get("function", ""))),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
+        "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "on_mps": details.get("device") == "mps",
         "on_the_cpu": details.get("device", "").upper() == "CPU",
@@ -301,6 +302,9 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     shown = printed_table(universe, text)
     case = case_of(state, name, key, text, shown, backend)
     facts = tuple(conclude.facts(case))
+    reproduced = None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced
+    if text.key is None and not reproduced:
+        facts, reproduced = (), None  # of the key that was chosen, which the text does not name
     kinds = [fact.kind for fact in facts]
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
@@ -316,7 +320,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         facts=facts,
         user=advice(given, names) or (TELL_THE_AUTHOR,),
         author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else advice(MESSAGES[text.kind].author, names),
-        reproduced=None if case.rule in (None, Rule.NOT_KNOWN) else case.reproduced,
+        reproduced=reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,
     )
 

@@ -25,7 +25,8 @@ _OLD_STRING = r"(?=\w{0,1000}(?<![a-z])Ss)(?!\w{0,1000}__cxx11)(?P<old_abi>)"
 _STRING = rf"(?:{_OLD_STRING}|(?=\w{{1,1000}}(?:7__cxx11|B5cxx11))(?P<new_abi>))"
 """``std::string`` of the C++ ABI before GCC 5, and of the newer one, ``std::__cxx11::basic_string``."""
 _OF_IT = r"(?:[ :][^'\"\n]{0,100})?"
-_NUMBER = r"(?:(?:struct )?c10::\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
+_C10 = r"(?:(?:struct )?c10::)?"
+_NUMBER = r"(?:(?<=c10::)\w{1,20}|(?:un)?(?:signed )?(?:char|short|int|long|long long)|float|double|bool)"
 _ON_DEVICE = r"(?:torch\.(?:(?:cuda|hip|xpu|mps)\.)?|[A-Z]{2,8}(?=[A-Z][a-z]))"
 """Begins the name of a type of tensors: a module of torch, or a backend."""
 _DTYPE = r"(?<=[.A-Z])[A-Z][a-z]\w{1,20}"
@@ -70,6 +71,7 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
+    "plain_device": r"(?P<device>\w{1,60}\b)(?!:\d)(?P<plain>)",
     "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
@@ -81,13 +83,12 @@ HOLES = {
     "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
-    "found_dtype": r"(?P<found_dtype>(?:c10::)?[A-Za-z]\w{2,20})",
+    "found_dtype": rf"{_C10}(?P<found_dtype>(?!UNKNOWN)[A-Za-z]\w{{2,20}})",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "type": r"(?P<type>[^'\n]{1,80})",
-    "inferred": r"(?P<type>Tensor \(inferred\))(?P<scripted>)",
     "class_op": r"(?P<of_class>)(?<=classes\.)(?P<op>\w{1,60}\.\w{1,60})",
-    "given": r"(?P<given>(?!Proxy\b)[^'\n.]{1,80})",
+    "given": r"(?P<given>(?!Proxy\b)(?:[a-z]\w{1,20}\.(?=\w)){0,3}[^'\n.]{1,80})",
     "block": r"(?P<block>TORCH_LIBRARY\w{0,10})",
     "traced": r"(?P<value>)(?:FakeTensor|FunctionalTensor)",
     # what a schema, and not a saved program, goes on with
@@ -104,12 +105,13 @@ HOLES = {
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
-    "number_type": r"(?P<dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
-    "other_dtype": r"(?P<other_dtype>(?:(?:un)?signed )?[\w:]{1,30}(?: int)?)",
+    "number_type": rf"{_C10}(?P<dtype>(?:(?:un)?signed )?[\w:]{{1,30}}(?: int)?)",
+    "other_dtype": rf"{_C10}(?P<other_dtype>(?!UNKNOWN)(?:(?:un)?signed )?[\w:]{{1,30}}(?: int)?)",
     # long int; torch.FloatTensor, torch.cuda.FloatTensor, MPSFloatType, of which the dtype is a part
-    "operand": rf"(?:{_ON_DEVICE})?(?P<dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
-    "other_operand": rf"(?:{_ON_DEVICE})?(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
-    "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
+    "operand": rf"(?:{_ON_DEVICE})?{_C10}(?P<dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
+    "other_operand": rf"(?:{_ON_DEVICE})?{_C10}(?P<other_dtype>{_NUMBER}|{_DTYPE}?)(?:T(?:ensor|ype))?",
+    "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:CUDA|MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
+    "host_tensor": r"(?:torch\.(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b|CPU[A-Z][a-z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
     "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
@@ -119,9 +121,12 @@ HOLES = {
     "path": r"[^\s'\":]{0,300}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
+    "nondeterministic": r"(?<![\w.])(?P<function>\w[\w.:~]{0,100}(?: CUDA)?(?: with [a-z ]{1,40})?)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
+    # the last frame of a traceback is the call of an operator
+    "op_call": r"torch[/\\]_ops\.py['\"], line \d{1,9}, in \w{1,40}\n[^\n]{0,200}\n(?:[ \t~^]{1,200}\n)?",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
@@ -129,6 +134,7 @@ HOLES = {
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
+    "precision": r"(?P<dtype>half)\b",
     "half_dtype": r"(?P<dtype>Half)\b",
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
@@ -158,7 +164,7 @@ HOLES = {
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # an argument that no derivative is for, in place of a function
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
-    r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices)(?=['\"])",
+    r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices|running_mean|running_var)(?=['\"])",
     "wrong_key": r"(?P<wrong_key>\w{1,60})",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",

@@ -257,11 +257,6 @@ def test_an_error_that_was_handled_is_named_so_and_a_library_that_is_not_loaded_
     ("text", "advised", "not_advised"),
     [
         (
-            "RuntimeError: grad can be implicitly created only for real scalar outputs but got torch.complex64",
-            "of complex ones `y.abs().sum()`",
-            "float",
-        ),
-        (
             "RuntimeError: function F returned a gradient different than None at position 2, but the corresponding "
             "forward input was not a Variable",
             "return None at that position",

@@ -1,5 +1,7 @@
 """Texts about the arguments of a call, and about what an operator does with them."""
 
+from pathlib import Path
+
 import torch
 from torch.library import custom_op
 
@@ -20,6 +22,25 @@ def add_number():
 def argument_that_is_missing(advice):
     op = add_number()
     assert op(*((ONE, 1) if advice else (ONE,))).sum() == 8
+
+
+@tries("wrong-arguments", "Pass the path as text")
+def path_in_place_of_text(advice):
+    op = define("t::f", "(str path) -> Tensor", CompositeExplicitAutograd=lambda path: ONE)
+    path = Path("x")
+    op(str(path) if advice else path)
+
+
+@tries("wrong-arguments", "The text marks what does not fit, `!str!`")
+def layer_of_no_size(advice):
+    torch.nn.Linear(2 if advice else None, 2)
+
+
+@tries("wrong-mutation", "(register_fake), or another kernel: give it the parameters")
+def kernel_of_other_arguments(advice):
+    kernel = (lambda x, n=1: x + n) if advice else (lambda x: x + 1)
+    op = define("t::f", "(Tensor x, *, int n=1) -> Tensor", CompositeExplicitAutograd=kernel)
+    assert op(ONE, n=2).sum() == ONE.sum() + 2 * ONE.numel()
 
 
 @tries("wrong-arguments", "Pass a number: `int(n)`", "or `n.item()` of a tensor")
@@ -216,13 +237,16 @@ untried("not-on-device", "Or take a release of {whose_package} that has a kernel
 untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
 untried("no-batching-rule", "let `ModuleValidator.fix(model)` replace layers", "needs Opacus")
 untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
-untried("no-derivative", "It is the gradient of a layer as MPS", "needs a GPU")
+untried("no-derivative", "It is a layer as MPS", "needs a GPU")
 untried("other-text", "Leave torch.compile out on MPS", "needs a GPU")
 untried(
     "fake-mixed",
     "Keep the function that uses it out of the compiled region",
     "as other calls that are kept out, which are tried",
 )
+untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
+untried("not-deterministic", "It is a part of backward()", "needs a GPU")
+untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("under-vmap", "If no line of the program changes it, an operator of PyTorch", "needs another build")
 untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
@@ -235,7 +259,7 @@ untried("function-transform", "Keep it out of the function that is transformed",
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")
 
 
-@tries("mixed-dtypes", "Convert `src` to the dtype of `self`")
+@tries("mixed-dtypes", "Convert `src`, the source, to the dtype of `self`")
 def scatter_of_another_dtype(advice):
     x, source = torch.zeros(2), torch.ones(2, dtype=torch.double)
     source = source.to(x.dtype) if advice else source

@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries
@@ -37,7 +36,12 @@ class Handling(torch.Tensor):
         return func(*plain, **(kwargs or {}))
 
 
-@tries("no-subclass", "or plain tensors only", "in that method; return", "Pass tensors of one subclass only")
+@tries(
+    "no-subclass",
+    "or plain ones: `x.as_subclass(torch.Tensor)`",
+    "in that method; return",
+    "Pass tensors of one subclass only",
+)
 def subclass_that_handles_nothing(advice):
     x = torch.Tensor._make_wrapper_subclass(Handling if "method" in advice or "one" in advice else Refusing, (2,))
     (torch.ones(2) if "plain" in advice else x).sin()
@@ -51,7 +55,7 @@ class Thing:
         return 3 if cls.handles else NotImplemented
 
 
-@tries("no-subclass", "or plain tensors only", "in that method; return NotImplemented only")
+@tries("no-subclass", "or plain ones: `x.as_subclass(torch.Tensor)`", "in that method; return NotImplemented only")
 def class_that_handles_nothing(advice):
     Thing.handles = "method" in advice
     torch.add(ONE, ONE if "plain" in advice else Thing())
@@ -132,30 +136,3 @@ def loop_of_growing_tensors(advice):
         return i + 1, x + 1 if advice else torch.cat([x, x])
 
     assert while_loop(lambda i, x: i < 3, body, (torch.tensor(0), torch.ones(2)))[1].sum() == 8
-
-
-@tries("no-subclass", "in a mode as `def __torch_dispatch__(self, func, types, args=(), kwargs=None)`")
-def mode_with_too_few_parameters(advice):
-    class Short(TorchDispatchMode):
-        def __torch_dispatch__(self, func, args=(), kwargs=None):
-            return func(*args, **(kwargs or {}))
-
-    class Whole(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            return func(*args, **(kwargs or {}))
-
-    with Whole() if advice else Short():
-        torch.ones(2) + 1
-
-
-@tries("no-subclass", "in a subclass as a classmethod, with `cls`")
-def wrapper_without_dispatch(advice):
-    class Bare(torch.Tensor):
-        pass
-
-    class Whole(torch.Tensor):
-        @classmethod
-        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-            raise NotImplementedError
-
-    torch.Tensor._make_wrapper_subclass(Whole if advice else Bare, (2,))

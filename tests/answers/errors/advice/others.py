@@ -135,33 +135,6 @@ untried("no-sharding", "In inference mode, DTensor gets other calls", "needs sev
 untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
 
 
-@tries("backward-call", "Reduce the result to one real number", "or pass its gradient")
-def backward_of_two_numbers(advice):
-    y = training(1.0, 2.0) * 2
-    if "pass" in advice:
-        y.backward(gradient=torch.ones_like(y))
-    else:
-        (y.sum() if advice else y).backward()
-
-
-@tries("backward-call", "of complex ones `y.abs().sum()`", "or pass its gradient")
-def backward_of_a_complex_number(advice):
-    y = torch.tensor([1 + 2j], requires_grad=True) * 2
-    if "pass" in advice:
-        y.backward(gradient=torch.ones_like(y))
-    elif advice:
-        y.abs().sum().backward()
-    else:
-        y.backward()
-
-
-@tries("backward-call", "Compute the result from that tensor", "pass `allow_unused=True`")
-def gradient_of_an_unused_tensor(advice):
-    x, y = training(1.0), training(2.0)
-    (g,) = torch.autograd.grad((x * y if "Compute" in advice else x * 2).sum(), y, allow_unused="pass" in advice)
-    assert g is None or g == 1
-
-
 @tries("backward-call", "off its graph", "pass `retain_graph=True` to the first")
 def state_of_an_earlier_step(advice):
     x = training(2.0)

@@ -332,3 +332,11 @@ def branch_that_returns_its_argument(advice):
         return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x, (x,))
 
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
+@tries("no-derivative", "`torch.backends.mha.set_fastpath_enabled(False)`", since="2.3")
+def forward_mode_of_a_fused_layer(advice):
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval().requires_grad_(False)
+    x = torch.ones(1, 3, 4)
+    torch.backends.mha.set_fastpath_enabled(not advice)
+    assert torch.func.jvp(layer, (x,), (x,))[1].shape == x.shape
