@@ -77,8 +77,8 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
-_OF_BITS = re.compile(r"bitwise_(?:and|or|xor)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
-"""Begins the names of kernels of ``&``, ``|`` and ``^``."""
+_OF_BITS = re.compile(r"bitwise_(?:and|or|xor|not)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
+"""Begins the names of kernels of ``&``, ``|``, ``^`` and ``~``."""
 _OF_NUMBERS = re.compile(r"arg(?:max|min)|abs|bincount|linspace|softmax|\w*vml|nonzero|search|bucket")
 """Begins the names of kernels that no version has for masks, or whose results are no masks."""
 _FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
@@ -273,11 +273,13 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "small_float": is_small,
-        "newer_code": is_small or (dtypes == {"bool"} and not _OF_NUMBERS.match(details.get("function", ""))),
+        "newer_code": is_small
+        or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(details.get("function", ""))),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
         "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
+        "gpus": all(details.get(name, "").startswith("cuda:") for name in ("device", "other_device")),
         "on_mps": details.get("device") == "mps",
         "on_the_cpu": details.get("device", "").upper() == "CPU",
         "creating": re.match(

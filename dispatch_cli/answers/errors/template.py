@@ -84,6 +84,7 @@ HOLES = {
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
     "found_dtype": rf"{_C10}(?P<found_dtype>(?!UNKNOWN)[A-Za-z]\w{{2,20}})",
+    "boolean_dtype": r"(?P<dtype>[Bb]ool)(?:ean)?",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "type": r"(?P<type>[^'\n]{1,80})",
@@ -164,7 +165,7 @@ HOLES = {
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # an argument that no derivative is for, in place of a function
     "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
-    r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices|running_mean|running_var)(?=['\"])",
+    r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices|running_mean|running_var)(?=['\"`])",
     "wrong_key": r"(?P<wrong_key>\w{1,60})",
     # a function of the backward, and the result or argument that has no derivative
     "backward_label": rf"(?P<twice>)(?P<function>\w{{1,200}}_backward\w{{0,20}}){_OF_IT}",

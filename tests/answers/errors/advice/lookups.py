@@ -65,8 +65,8 @@ untried("not-defined", "If `import torch` itself fails", "needs a broken install
 untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "before the program is loaded", "as the import before a call, which is tried")
-untried("bad-registration", "The annotation is a string, which PyTorch reads", "needs an older PyTorch")
-untried("bad-registration", "leave that import out, or take PyTorch 2.7", "needs an older PyTorch")
+untried("bad-registration", "The annotation is a string, which PyTorch 2.8 and newer read", "needs an older PyTorch")
+untried("bad-registration", "leave that import out, or take PyTorch 2.8", "needs an older PyTorch")
 untried("no-kernel", "If it takes no tensors", "needs another build of a package")
 untried("no-kernel", "its fallback has moved this call", "needs another device")
 untried("no-kernel", "MPS is a device of macOS alone", "another device")
@@ -104,7 +104,7 @@ untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two bu
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
 untried("not-built", "MPS is a device of macOS alone", "needs macOS")
 untried("no-api", "Install the {module} that the program", "needs a backend")
-untried("bad-registration", "use PyTorch 2.7 or newer", "needs two builds")
+untried("bad-registration", "use PyTorch 2.8 or newer", "needs two builds")
 
 
 untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs nvcc")

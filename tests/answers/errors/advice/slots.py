@@ -231,6 +231,8 @@ untried("no-kernel", "Move the tensors to {moved_to} for this call", "needs anot
 untried("no-kernel", "Run the quantized model and its inputs on the CPU", "needs a GPU")
 untried("no-kernel", "It is called in a backward: run the layer", "needs another build")
 untried("no-kernel", "For shapes alone, as in torch.compile", "needs another build")
+untried("mixed-devices", "A model that is spread over GPUs", "needs two GPUs")
+untried("no-derivative", "Collectives with derivatives", "needs several processes")
 untried("no-kernel", "GradScaler calls it for the gradients", "needs another build")
 untried("no-kernel", "Run the program, or this part, on the CPU", "needs the package of a backend")
 untried("no-kernel", "Use a newer release of the package of this backend", "needs the package of a backend")
