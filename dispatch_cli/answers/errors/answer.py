@@ -277,6 +277,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(details.get("function", ""))),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
+        "of_double": dtypes == {"double", "float"},
         "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "gpus": all(details.get(name, "").startswith("cuda:") for name in ("device", "other_device")),

@@ -73,6 +73,14 @@ def product_of_two_dtypes(advice):
         layer(x)
 
 
+@tries("mixed-dtypes", "NumPy makes float64", "its input by `x.double()`")
+def input_of_float64(advice):
+    weight = torch.ones(1, 2, 2, dtype=torch.double if "double" in advice else torch.float)
+    x = torch.ones(1, 2, 2, dtype=torch.float if "double" in advice else torch.double)
+    x = x.double() if "double" in advice else x.float() if advice else x
+    torch.bmm(x, weight)
+
+
 @tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "or convert `x`")
 def floats_added_to_integers(advice):
     x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
@@ -247,6 +255,7 @@ untried(
 untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
 untried("not-deterministic", "It is a part of backward()", "needs a GPU")
 untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
+untried("no-dtype", "If the call is in a package's code", OTHER)
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("under-vmap", "If no line of the program changes it, an operator of PyTorch", "needs another build")
 untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
@@ -259,7 +268,7 @@ untried("function-transform", "Keep it out of the function that is transformed",
 untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")
 
 
-@tries("mixed-dtypes", "Convert `src`, the source, to the dtype of `self`")
+@tries("mixed-dtypes", "Convert `src`, the source, to the dtype of what")
 def scatter_of_another_dtype(advice):
     x, source = torch.zeros(2), torch.ones(2, dtype=torch.double)
     source = source.to(x.dtype) if advice else source

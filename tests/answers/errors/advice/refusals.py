@@ -23,7 +23,7 @@ def mask_of_numbers(advice):
     assert x.masked_select(mask).sum() == 1
 
 
-@tries("mixed-dtypes", "to the dtype of the other, `x.to(y.dtype)`")
+@tries("mixed-dtypes", "Convert the one of float8, or of unsigned integers, `x.to(y.dtype)`")
 def sum_of_float8(advice):
     x, y = torch.ones(2).to(torch.float8_e4m3fn), torch.ones(2)
     assert ((x.to(y.dtype) if advice else x) + y).sum() == 4
