@@ -73,7 +73,7 @@ def product_of_two_dtypes(advice):
         layer(x)
 
 
-@tries("mixed-dtypes", "NumPy makes float64", "its input by `x.double()`")
+@tries("mixed-dtypes", "NumPy makes float64", "for a model of float64, `x.double()`")
 def input_of_float64(advice):
     weight = torch.ones(1, 2, 2, dtype=torch.double if "double" in advice else torch.float)
     x = torch.ones(1, 2, 2, dtype=torch.float if "double" in advice else torch.double)
