@@ -18,7 +18,7 @@ from dispatch_cli.extract.work import OverWork, check_size
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, Unknown
 
-_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+_NAME = re.compile(r"(?:(\w+)\s*::\s*)?([A-Za-z_]\w*)\s*\Z")
 _Name = TypeVar("_Name", bound="str | Unknown | None")
 _KINDS = {None: LibraryKind.DEF, "_FRAGMENT": LibraryKind.FRAGMENT, "_IMPL": LibraryKind.IMPL}
 _BLOCK = re.compile(r"_?(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?")
@@ -142,14 +142,16 @@ class UnitReader:
         kernel = kernel_of(function, no_value) if function else None
         return registrar.define(schema, kernel, tokens[0].at, when, "default")
 
-    def _function(self, name: str, start: list[CppToken]) -> None:
+    def _function(self, name: str, start: list[CppToken], scope: str) -> None:
         """A function with a parameter ``torch::Library&``. start: its tokens from the ``(`` on, if it is one."""
         taken = self._bracketed(start) if start else None
         following = self._unit.next() if taken is not None else None
         body = self._bracketed([following]) if following is not None and following.text == "{" else None
         if taken is not None and body is not None:
             parameters = tuple(part[-1].text for part in split(taken[1:-1]) if part)
-            self._functions[name] = LibraryFunction(parameters, tuple(body[1:-1]))
+            found = self._functions.setdefault(name, {})
+            found.pop(taken[0].at, None)  # the last one that is read comes last
+            found[taken[0].at] = LibraryFunction(parameters, tuple(body[1:-1]), scope)
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins in *start*, or directly behind it.
@@ -181,8 +183,10 @@ def _is_static(token: CppToken) -> bool:
     return "static" in before[max(before.rfind(mark) for mark in ";{}") + 1 :]
 
 
-def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:
-    """The name of the function in whose parameters *token* is, and those from the ``(`` up to it; none elsewhere.
+def _function_head(token: CppToken) -> tuple[str, list[CppToken], str]:
+    """The name of the function in whose parameters *token* is, those from the ``(`` up to it, and what it is in.
+
+    Nothing where it is in no parameters.
 
     A function that a macro makes is not looked at.
     """
@@ -190,5 +194,7 @@ def _function_head(token: CppToken) -> tuple[str, list[CppToken]]:
     opening = before.rfind("(")
     name = _NAME.search(before, 0, max(opening, 0))
     if token.use is not None or name is None or any(mark in before[opening + 1 :] for mark in ");{}"):
-        return "", []
-    return name[1], [*lex(token.source, token.offset - len(before) + opening, token.offset, token.when), token]
+        return "", [], ""
+    start = token.offset - len(before) + opening
+    scope = name[1] or token.source.scope(start)
+    return name[2], [*lex(token.source, start, token.offset, token.when), token], scope

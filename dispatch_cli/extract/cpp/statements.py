@@ -22,6 +22,7 @@ from dispatch_cli.extract.cpp.values import elements_of
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
+from dispatch_cli.model.span import Span
 
 MAX_DEPTH = 40
 """Maximum depth of nested statements and calls of functions."""
@@ -40,14 +41,18 @@ _HARMLESS = frozenset(
 
 
 class LibraryFunction(NamedTuple):
-    """A function that takes a library. parameters: their names. body: its statements."""
+    """A function that takes a library. parameters: their names. body: its statements.
+
+    scope: the innermost namespace or class that it is in; an empty text for none.
+    """
 
     parameters: tuple[str, ...]
     body: tuple[CppToken, ...]
+    scope: str
 
 
-LibraryFunctions = dict[str, LibraryFunction]
-"""The functions that were found so far, by name; what one registers that nothing calls, the audit finds."""
+LibraryFunctions = dict[str, dict[Span, LibraryFunction]]
+"""The functions that were found so far, by name and place; what one registers that nothing calls, the audit finds."""
 
 
 def statements(tokens: list[CppToken], pairs: Mapping[int, int]) -> Iterator[list[CppToken]]:
@@ -264,11 +269,15 @@ class BodyReader:
         if call is NO_CALL or call.template or tokens[-1].text != ")":
             return False
         name, arguments = call.name, call.arguments
-        function = self._functions.get(name)
-        if function is None:
+        functions = [*self._functions.get(name, {}).values()]
+        self._unit.work.spend(len(functions))
+        if len(functions) > 1 and call.scope:
+            functions = [function for function in functions if function.scope == call.scope]
+        if not functions:
             kind = "macro" if name.isupper() else "function"
             self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
             return True
+        function = functions[-1]  # the last one before the call
         if len(arguments) != len(function.parameters):
             return False
         values = dict(zip(function.parameters, arguments, strict=True))

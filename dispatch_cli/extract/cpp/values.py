@@ -167,7 +167,7 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
         return kernel_of(tokens[1:], lookup, steps + 1)
-    name, template, arguments, _ = whole_call(tokens)
+    name, template, arguments, *_ = whole_call(tokens)
     if name == "dispatch" and len(arguments) == 2:
         inner = kernel_of(arguments[1], lookup, steps + 1)
         return inner._replace(key=key_from(arguments[0]))

@@ -27,6 +27,11 @@ _SKIPPED = re.compile(
 _LOOSE = re.compile(r"\\[ \t\f\v]+\n")
 _ALIAS = re.compile(r"\busing\s+(\w+)\s*=([^;{}]{1,200});|\btypedef\s+([^;{}]{1,200}?)\s*\b(\w+)\s*;")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_BRACE = re.compile(
+    r"(?P<closing>\})|(?:\b(?:namespace|struct|class)\s+(?:[A-Z0-9_]+\s+){0,3}?(?:\w+\s*::\s*){0,9}(?P<scope>\w+)\s*"
+    r"(?:final\s*)?(?::[^:;{}()][^;{}()]{0,300})?)?\{"
+)
+"""A brace, with the head of a class or namespace before an opening one."""
 
 
 def normal(text: str) -> str:
@@ -60,6 +65,22 @@ class SourceText:
         """The place of a character."""
         line = self.line(offset)
         return Span(self.name, line, offset - self._starts[line - 1] + 1)
+
+    def scope(self, offset: int) -> str:
+        """The innermost class, or namespace with a name, that a character is in; an empty text for none."""
+        return self._scopes[bisect_right(self._scopes, (offset,)) - 1][1]
+
+    @cached_property
+    def _scopes(self) -> list[tuple[int, str]]:
+        """The offsets of braces, each with the class or namespace that what follows it is in."""
+        scopes, around = [(-1, "")], [""]
+        for brace in _BRACE.finditer(self.blanked):
+            if brace["closing"]:
+                around.pop() if len(around) > 1 else None
+            else:
+                around.append(brace["scope"] or around[-1])
+            scopes.append((brace.end(), around[-1]))
+        return scopes
 
     @cached_property
     def aliases(self) -> Mapping[str, tuple[int, int]]:

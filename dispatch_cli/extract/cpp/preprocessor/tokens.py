@@ -210,12 +210,13 @@ def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
 
 
 class Call(NamedTuple):
-    """A call ``a::name<template>(arguments)``, or ``.name<template>(arguments)`` of a chain. tokens: all of it."""
+    """A call ``scope::name<template>(arguments)``, or ``.name<template>(arguments)`` of a chain. tokens: all of it."""
 
     name: str
     template: Sequence[CppToken]
     arguments: Sequence[Sequence[CppToken]]
     tokens: Sequence[CppToken]
+    scope: str = ""
 
 
 NO_CALL = Call("", (), (), ())
@@ -223,12 +224,12 @@ NO_CALL = Call("", (), (), ())
 
 def call_at(tokens: Sequence[CppToken], start: int = 0) -> Call:
     """The call that begins at an index; `NO_CALL` for something else."""
-    index, name = start, ""
+    index, name, scope = start, "", ""
     template: Sequence[CppToken] = ()
     while index < len(tokens):
         token = tokens[index]
         if token.kind == "name":
-            name, template = token.text, ()
+            scope, name, template = name, token.text, ()
         elif token.text == "<" and name:
             end = angle_end(tokens, index)
             if end is None:
@@ -242,7 +243,7 @@ def call_at(tokens: Sequence[CppToken], start: int = 0) -> Call:
     if not name or index == len(tokens) or tokens[index].text not in ("(", "{"):
         return NO_CALL
     body, end = inside(tokens, index)
-    return Call(name, template, split(body), tokens[start:end])
+    return Call(name, template, split(body), tokens[start:end], scope)
 
 
 def whole_call(tokens: Sequence[CppToken]) -> Call:
