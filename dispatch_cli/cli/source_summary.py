@@ -21,7 +21,7 @@ MAX_EXPRESSIONS = 8
 """Expressions that decide something, of which the value is not known, that are listed."""
 MAX_TEXT = 120
 """Characters of a statement that are shown."""
-NOTHING_FOUND = "nothing is registered with the dispatcher there (functions of pybind11 are no operators)"
+NOTHING_FOUND = "no registration with the dispatcher was found there (functions of pybind11 are no operators)"
 _FILES = {
     SourceKind.CPP: "C++ file",
     SourceKind.PYTHON: "Python file",

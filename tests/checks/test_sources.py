@@ -436,15 +436,20 @@ def test_what_helps_a_function_that_returns_too_few_gradients(tmp_path: Path) ->
         '@torch.library.custom_op("mine::seek", mutates_args=())\n'
         "def seek(x: torch.Tensor, mode: str = 'exact') -> torch.Tensor:\n    return x.clone()\n\n"
         "@seek.register_fake\ndef _(x, mode):\n    return torch.empty_like(x)\n"
+        "@torch.library.custom_op('mine::turn', mutates_args=())\n"
+        "def turn(x: torch.Tensor, by: int = 1) -> torch.Tensor:\n    return x.clone()\n\n"
+        "@turn.register_fake\ndef _(x):\n    return torch.empty_like(x)\n"
     )
-    options = ("--select", "function-signature", "--format", "json")
+    options = ("--select", "function-signature", "--severity", "info", "--format", "json")
     findings = json.loads(call("check-invariants", str(path), *options).out)["findings"]
     assert [finding["tip"].partition(";")[0] for finding in findings] == [
         "take the arguments of the schema",
         "return a value for each result of the schema",
         "give it the parameters of the schema, with their defaults",
+        "take the arguments of the schema",
     ]
     assert "PyTorch leaves out where they equal the schema's defaults" in findings[2]["message"]
+    assert "does not take the arguments of the schema where these have other values" in findings[3]["message"]
 
 
 def test_what_follows_from_a_refused_kernel_is_an_info(tmp_path: Path) -> None:

@@ -366,7 +366,7 @@ def test_standard_input_is_no_source(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "note"),
     [
-        ("a.cpp", 'PYBIND11_MODULE(a, m) { m.def("f", &f); }', "1 C++ file: nothing is registered with the dispatcher"),
+        ("a.cpp", 'PYBIND11_MODULE(a, m) { m.def("f", &f); }', "1 C++ file: no registration with the dispatcher"),
         ("readme.txt", "", "no sources: nothing to read there"),
     ],
 )

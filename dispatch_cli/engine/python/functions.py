@@ -90,7 +90,8 @@ def _of_function(name: str, body: FunctionBody, schema: FunctionSchema, before: 
         for keywords in (required, taken)
     )
     given = "info, in_dims and the arguments" if before else "the arguments"
-    yield FunctionMismatch(name, f"does not take {given} of the schema: {words}", always, fewest is not None)
+    where = "" if fewest is not None else " where these have other values than their defaults"
+    yield FunctionMismatch(name, f"does not take {given} of the schema{where}: {words}", always, fewest is not None)
 
 
 def _of_results(name: str, body: FunctionBody, schema: FunctionSchema) -> Iterator[FunctionMismatch]:
