@@ -170,9 +170,8 @@ class PythonReader:
             return names.plausible(node, self.run.index.text(scope.file))
         if name in imported:
             return True
-        if name in scope.names:
-            return names.may_register(self.evaluator.value(node.func, scope))
-        return name not in COMMON
+        value = self.evaluator.value(node.func, scope) if name in scope.names else None
+        return name not in COMMON if value is None or isinstance(value, Opaque) else names.may_register(value)
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did: with either value for a switch."""

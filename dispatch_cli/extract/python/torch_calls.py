@@ -254,7 +254,7 @@ class TorchCalls:
         return None
 
     def _define(self, lib: LibraryValue, call: Call) -> Value:
-        """``lib.define(schema, alias_analysis)``; its value is the name."""
+        """``lib.define(schema, alias_analysis)``; its value is the name, without the overload."""
         arguments = call.arguments("schema alias_analysis")
         schema, alias = arguments.get("schema"), arguments.get("alias_analysis", "")
         text = why = refused = None
@@ -276,7 +276,7 @@ class TorchCalls:
             refused=refused,
         )
         self._run.found(definition, call)
-        return schema.partition("(")[0] if isinstance(schema, str) else Opaque(call.node)
+        return schema.partition("(")[0].partition(".")[0] if isinstance(schema, str) else Opaque(call.node)
 
     # kernels
 

@@ -122,6 +122,8 @@ class Evaluator:
         if isinstance(value, ByVersion):
             of_version = condition_of(value.values, decided)
             return self._atom(node, scope) if of_version is None else of_version
+        if isinstance(value, Dotted) and value.name in names.TORCH_FUNCTIONS:
+            return True
         return bool(value) if decided(value) else self._atom(node, scope)
 
     def _joined_truth(
@@ -535,7 +537,7 @@ class Evaluator:
             if name in home.scope.names:
                 value = self.known(home.scope, name)
                 if isinstance(value, FunctionValue):
-                    return self._method(value, home, owner)
+                    return self._method(value, cls, owner)
                 is_enum = any("Enum" in source_text(base) for base in home.node.bases)
                 return InstanceValue(None, {"name": name, "value": value}) if is_enum else value
             if home not in seen:
