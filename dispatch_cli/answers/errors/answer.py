@@ -312,8 +312,6 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
-    own_form = f"{name.name}_for_{(case.backend or '').lower()}"
-    names |= {"own_form": own_form} if _defines(dispatcher.names(), own_form) else {}
     given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user)
     return replace(
         report,

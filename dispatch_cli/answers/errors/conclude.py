@@ -400,7 +400,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     is_dense = functionality == DENSE
     of_kind = case.devices(functionality if case.backend else DENSE)
     devices = tuple(device for device in of_kind if device != case.backend and is_backend)
-    to = ("CPU",) if "CPU" in devices else devices
+    not_on_cpu = kind == NOT_ON_DEVICE and case.kernels is not None and "CPU" not in of_kind
+    to = ("CPU",) if "CPU" in devices else () if kind == NOT_ON_DEVICE else devices
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
     # what makes a dense tensor is in every build; of a quantized one, the kernel of empty_strided refuses it
     if newer is not None and not (case.factory and functionality in (DENSE, QUANTIZED)) and NO_DATA not in kinds:
@@ -462,7 +463,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
-        "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS,
+        "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS and not not_on_cpu,
+        "whole_module": not_on_cpu,
         "sparse": of_call and functionality in (SPARSE, CSR, MKLDNN),
         "quantized": is_backend and functionality == QUANTIZED,
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),

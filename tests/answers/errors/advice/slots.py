@@ -249,14 +249,8 @@ untried("no-kernel", "Install a newer PyTorch", "needs another version")
 untried("no-kernel", "This is a build for macOS", MPS)
 
 
-@tries("no-kernel", "or use a release of the package that does")
-def operator_with_a_form_for_the_cpu(advice):
-    x = torch.ones(16, 32, dtype=torch.int32 if advice else torch.uint8)
-    pack = torch.ops.aten._convert_weight_to_int4pack
-    (torch.ops.aten._convert_weight_to_int4pack_for_cpu if advice else pack)(x, 2)
-
-
+untried("no-kernel", "The CPU has none, so that no fallback helps", "needs a GPU of Intel")
 untried("no-kernel", "Train on one device, without DistributedDataParallel", "needs several processes")
 untried("no-kernel", "Before PyTorch 2.5 the code for XPU", "needs a GPU of Intel")
 untried("no-kernel", "A fallback of the device that a warning names", "needs another backend")
-untried("no-kernel", "Or run all of it there", "needs a GPU")
+untried("no-kernel", "Else choose a model (its quantization)", "needs a GPU")
