@@ -103,7 +103,10 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     message = MESSAGES[first.kind]
     name = None if first.operator is None else OperatorName.parse(first.operator)
     is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
+    signs = dict(evidence(uncoloured(text)))
     whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
+    if is_pytorchs and first.kind == NOT_DEFINED and "scripting" in signs:
+        whose = ("scripted_call", "")
     package = _package_of(name)
     of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
     known = [("known_package", package)] if KNOWN_PACKAGES.fullmatch(package) else []
@@ -118,7 +121,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
             *of_package,
             *own_code,
             _opset(first),
-            *evidence(uncoloured(text)),
+            *signs.items(),
         )
     )
     version = version_of(text, first, api.load_universes(bases.names()))
@@ -225,7 +228,7 @@ def _of_nearest(
     near = tuple(similar_names(known, report.operator or ""))
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
-    if meant:
+    if meant and "scripted_call" not in names:
         names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)} | {"misspelled": ""}
     message = MESSAGES[report.kind]
     return replace(

@@ -118,7 +118,6 @@ HOLES = {
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
-    "list_op": r"(?P<op>aten\._f(?:oreach|used)_\w{1,60}(?:\.\w{1,60})?)",
     "path": r"[^\s'\":]{0,300}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
@@ -140,7 +139,7 @@ HOLES = {
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
-    "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n)",
+    "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n|\.?\s+\[Caused)",
     # an operator, or a function of torch or an extension, that a text of any program may name
     "refused_op": r"(?<![\w.:/\\<-])(?:(?P<op>(?!(?:std|at|c10|thrust|cu\w+|torch)::)[a-z_]\w{1,60}::[a-z_]\w{0,80}"
     r"(?:\.\w{1,60})?|(?:torch\.ops\.|(?=aten\.|prims\.))\w{1,60}\.\w{1,80}(?:\.\w{1,60})?)"
@@ -158,6 +157,7 @@ HOLES = {
     r"|(?P<layout>(?i:sparse(?:_?cs[rc]|_?coo)?|nested|jagged|quantized|mkldnn))"
     r"(?=(?i:cpu|cuda)\b| tensor| layout| input))",
     "argument": r"(?P<argument>\w{1,100})",
+    "exception": r"(?P<label>\w{1,60}: \S[^\n'\"]{0,160}?)(?=\.?[ \t]*(?:\n|$))",
     # the reason at the end of a line
     "reason": r"(?P<label>[^'\"\n]{1,200}?)(?=\.?[ \t]*(?:\n|$))",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",

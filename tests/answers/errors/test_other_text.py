@@ -17,6 +17,7 @@ FAKE = (
     "torch._dynamo.exc.TorchRuntimeError: Failed running call_function mylib.f(*(FakeTensor(..., size=(4,)),), **{}):\n"
 )
 INDUCTOR = "torch._inductor.exc.LoweringException: AssertionError: \n  target: aten.convolution.default"
+INDUCTOR_SAYS = "Inductor fails to make code of a traced program at an operator"
 
 
 def answered(text: str) -> ErrorReport:
@@ -145,7 +146,7 @@ def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> Non
     [
         (DYNAMO, "Dynamo met code that it does not trace", "fullgraph=True"),
         (f"{FAKE}no such entry", "a call fails with fake tensors: mylib::f", "torch.compiler.disable"),
-        (INDUCTOR, "Inductor fails to make code of a traced program", "backend='aot_eager'"),
+        (INDUCTOR, f"{INDUCTOR_SAYS}: aten::convolution", "backend='aot_eager'"),
     ],
 )
 def test_an_exception_without_a_known_sentence_is_explained_by_its_class(text: str, says: str, step: str) -> None:

@@ -182,7 +182,7 @@ def plain_tensor_in_a_custom_op(advice):
 
 
 untried("no-sharding", "Change the placement of an argument", "needs several processes")
-untried("no-sharding", "Or create both on one mesh", "needs several processes")
+untried("no-sharding", "Create both on one mesh", "needs several processes")
 
 
 untried("not-built", "name another device, such as 'mps'", OTHER)
@@ -257,7 +257,7 @@ untried("not-deterministic", "It is a part of backward()", "needs a GPU")
 untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
 untried("no-dtype", "If the call is in a package's code", OTHER)
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
-untried("under-vmap", "If no line of the program changes it, an operator of PyTorch", "needs another build")
+untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
 untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")
 untried("no-library-file", "Delete its folder in ~/.cache/torch_extensions", "needs the failed build of an extension")

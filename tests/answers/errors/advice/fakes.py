@@ -37,7 +37,7 @@ def custom_op_compiled(advice):
 
 @tries(
     "data-dependent",
-    "pass `shape_env=ShapeEnv()`, and use fake tensors",
+    "pass `shape_env=ShapeEnv()`, and fake tensors",
     "torch.where instead of a mask",
 )
 def size_that_depends_on_data(advice):
@@ -365,7 +365,7 @@ def address_of_a_tensor_that_wraps(advice):
 @tries(
     "symbolic-sizes",
     "Pass inputs of the sizes of the example",
-    "torch.export.export(m, args, dynamic_shapes",
+    "export with `dynamic_shapes=",
     since="2.13",
 )
 def exported_for_other_sizes(advice):

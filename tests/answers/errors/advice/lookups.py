@@ -96,6 +96,8 @@ untried("not-exported", "Write it with plain operators for the export", "needs t
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
+untried("not-exported", "Pass `antialias=False` to the resize", "needs the packages of the exporter")
+untried("not-in-runtime", "Load its library with `out=` variants", "needs ExecuTorch")
 untried("not-in-runtime", "Or leave the check out", "needs ExecuTorch")
 untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
@@ -114,7 +116,7 @@ untried("undefined-symbol", "The extension's nvcc was of another CUDA", "needs n
 
 untried("no-library-file", "Import torch before the extension", "the programs run where torch is imported")
 untried("no-subclass", "If the base class is one of PyTorch's", "needs another build")
-untried("no-sharding", "In a list of parameters or gradients", "needs several processes")
+untried("no-sharding", "Some parameters (clip_grad_norm_, an optimizer)", "needs several processes")
 untried("no-dtype", "On a TPU use bfloat16 in place of float16", "needs a TPU")
 untried("mixed-devices", "or what is before it to", "needs a GPU")
 untried("no-dtype", "Convert them before they are moved", "needs a Mac")

@@ -131,7 +131,7 @@ def annotation_that_is_a_string(advice):
     assert torch.library.infer_schema(names["f"], mutates_args=()) == "(Tensor x) -> Tensor"
 
 
-untried("no-sharding", "In inference mode, DTensor gets other calls", "needs several processes")
+untried("no-sharding", "Inference mode gives DTensor other calls", "newer versions take them")
 untried("defined-twice", "another overload name, as in `ns::f.name`", "needs C++")
 
 
