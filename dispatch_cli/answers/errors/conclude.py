@@ -450,7 +450,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_mac": backend == "MPS",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
-        "to_cpu": functionality == QUANTIZED and to == ("CPU",) and not case.makes,
+        "to_cpu": is_backend and functionality == QUANTIZED and backend != "CPU",
         "outside": case.backend in OUTSIDE,
         "backward_op": "_backward" in case.operator,
         "of_layer": LAYERS.match(case.operator),
