@@ -13,7 +13,6 @@ from dispatch_cli.answers.errors.messages import (
     MESSAGES,
     NOT_DEFINED,
     OVERRIDDEN,
-    REFUSED,
     SLOT,
     advice,
     evidence,
@@ -92,8 +91,8 @@ def bases_of(text: str, first: ErrorText) -> tuple[str, ...]:
     """The names of the embedded states nearest to the build that printed a text; the newest where nothing tells it."""
     newest, *_ = names = bases.names()
     base = version_of(text, first, api.load_universes(names)).nearest or newest
-    key = dict(first.details).get("device") if first.kind == REFUSED else first.key
-    on_mps = "MPS" in (key or MESSAGES[first.kind].key or "").upper() and f"{base}{OVERLAY}" in bases.overlay_names()
+    key = (first.key or MESSAGES[first.kind].key or "").upper()
+    on_mps = "MPS" in key and f"{base}{OVERLAY}" in bases.overlay_names()
     return (base, f"{base}{OVERLAY}") if on_mps else (base,)
 
 
@@ -155,8 +154,6 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         report = _of_files(report, state, asked.names)
     elif first.kind == OVERRIDDEN and name is not None:
         report = _of_overridden(report, state, name)
-    elif first.kind == REFUSED and name is not None:
-        report = _of_refusal(report, state, asked.names)
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
@@ -393,35 +390,6 @@ def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> Err
         if replaced is not None:
             details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
     return replace(report, details=details)
-
-
-def _of_refusal(report: ErrorReport, state: State, names: Mapping[str, str]) -> ErrorReport:
-    """The answer with what the state has of an operator that is refused on a device."""
-    dispatcher, universe, message = state.dispatcher, state.dispatcher.universe, MESSAGES[report.kind]
-    named, device = report.operator or "", names.get("device", "").upper()
-    key = {"GPU": "CUDA", "GPUS": "CUDA", "ROCM": "HIP"}.get(device, device)
-    every = [form for form in dispatcher.names() if _defines([form], named)]
-    forms = [OperatorName.parse(form) for form in every if not form.endswith("out") or every == [form]]
-    if key not in universe.slot or not forms:
-        return report
-    over = " with ".join(state.over) or "The state of the given files"
-    held = {slot for form in forms for slot in universe.backends if _holds(dispatcher, form, slot)}
-    if key in held:
-        # a default kernel calls other operators, such as the one that is refused
-        if all(dispatcher.table(form)[key].rule is Rule.DEFAULT for form in forms if _holds(dispatcher, form, key)):
-            return report
-        fact = Fact("here", (key,), Proof.STATE, f"{over} has a kernel of {named} for {key}.")
-        names = {**names, "kernel_here": over} if report.version.release is None else names
-        return replace(report, facts=(fact,), user=advice(message.user, names))
-    if not held or not conclude.is_built(state, key):
-        return report
-    kernels = tuple(slot for slot in universe.runtime if slot in held)
-    text = f"{over} has kernels of {named} at {some_of(kernels)}, and none at {key}."
-    return replace(report, facts=(Fact("only-at", kernels, Proof.STATE, text),))
-
-
-def _holds(dispatcher: Dispatcher, name: OperatorName, key: str) -> bool:
-    return dispatcher.table(name)[key].rule not in NO_KERNEL_RULES
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

@@ -7,12 +7,11 @@ ABI, as GCC and Clang do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dispatch_cli import api, bases
-from dispatch_cli.answers.errors.messages import MESSAGES, NO_KERNEL, NO_META, REFUSED, patterns
+from dispatch_cli.answers.errors.messages import MESSAGES, NO_KERNEL, NO_META, patterns
 from dispatch_cli.answers.errors.template import expression
 from dispatch_cli.model.names import OperatorName
 
@@ -20,15 +19,6 @@ _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", 
 """PyTorch's own place, which it adds to a warning."""
 _WRAPPED = re.compile(r"\n[\s>|]*")
 _QUOTES = " \t\r\"'`"
-_KERNEL = re.compile(r"\w*(?:_(?:forward|backward|fwd|bwd|cuda|cpu|kernel|impl)|\dd)(?:_\w+)?")
-"""Functions of extensions, by what their names end with."""
-_MODULE = re.compile(r"^torch\.(?:nn\.functional\.|Tensor\.)?")
-_COMMON = frozenset(("all", "any", "copy", "data", "index", "item", "range", "select", "set", "size", "split", "view"))
-"""Operators with names that are words of any text."""
-_BEFORE_NAME = re.compile(r"(?:(?:^|\n|Error: |\b(?i:op|operator|operation|function|method|kernel) )['\"`]?|['\"`])$")
-"""Stands before a word that is a name, and no part of a sentence."""
-LONGEST = 20
-"""Number of characters of text that are enough for it."""
 _HEAD = re.compile(r"_?_Z(?:T[VTISCh])?(?P<nested>N[rVK]{0,3}[RO]?)?")
 _PART = re.compile(r"(?P<length>[1-9]\d{0,2})|(?P<std>St)|(?P<same>[CD]\d)")
 
@@ -55,35 +45,8 @@ def matches(text: str) -> Iterator[Match]:
             fitting = (_match(kind, match) for match in _compiled(template).finditer(text))
             if kind in (NO_KERNEL, NO_META):
                 yield from (match for match in fitting if "::" in (match.operator or "::"))
-            elif kind == REFUSED:
-                yield from _with_functions(text, fitting)
             else:
                 yield from fitting
-
-
-def _with_functions(text: str, refusals: Iterable[Match]) -> Iterator[Match]:
-    """The refusals of operators and kernels, without those of other functions, and of what is no name.
-
-    A function of torch is the operator that it calls.
-    """
-    for match in refusals:
-        details = dict(match.details)
-        name = details.pop("function", "")
-        word = _MODULE.sub("", name).replace(".", "_").lower()
-        is_word = word == name.lower() and "_" not in word
-        before = max(match.begin - LONGEST, 0)
-        is_of_sentence = is_word and (word in _COMMON or not _BEFORE_NAME.search(text, before, match.begin))
-        if f"aten::{word}" in _known() and not is_of_sentence:
-            yield match._replace(operator=f"aten::{word}", details=tuple(details.items()))
-        elif not name or _KERNEL.fullmatch(name):
-            yield match
-
-
-@cache
-def _known() -> frozenset[str]:
-    """The operators of the newest PyTorch, without overloads."""
-    names = api.load_state([], bases=bases.names()[:1]).dispatcher.names()
-    return frozenset(name.partition(".")[0] for name in map(str, names))
 
 
 @cache

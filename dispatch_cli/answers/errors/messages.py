@@ -25,7 +25,6 @@ NOT_ON_DEVICE = "not-on-device"
 AMBIGUOUS = "ambiguous"
 OVERRIDDEN = "overridden"
 NOT_DEFINED = "not-defined"
-REFUSED = "refused"
 """The kinds of which an answer says more than their message."""
 
 

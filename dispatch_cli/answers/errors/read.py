@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dispatch_cli.answers.errors.matches import Match, matches
-from dispatch_cli.answers.errors.messages import MESSAGES, REFUSED, evidence
+from dispatch_cli.answers.errors.messages import MESSAGES, evidence
 from dispatch_cli.answers.errors.template import QUOTE
 from dispatch_cli.engine.rules import Rule
 
@@ -93,9 +93,6 @@ _CODE = re.compile(
 """A frame of a traceback: the line that was running may have the words of a message, as ``raise ValueError("…")``.
 
 Where that line was left out, the next one is not as far to the right as the frame."""
-_EXCEPTION = re.compile(r"\w(?:Error|Exception)\b")
-LEAD = 200
-"""Characters between the name of an exception and what it says of an operator; else that is another text of a log."""
 _HANDLING = "During handling of the above exception"
 """Stands between two errors of which the second ended the program; it need not have the same cause."""
 _DIRECT_CAUSE = "direct cause of the following exception"
@@ -125,8 +122,7 @@ def find_errors(text: str) -> list[ErrorText]:
     errors = _read(lines)
     if len(lines) > 1:
         joined = _read(rejoined(lines))
-        is_refusal = bool(errors) and all(error.kind == REFUSED for error in joined)
-        if len(joined) >= len(errors) and not is_refusal and _names(joined) != _names(errors):
+        if len(joined) >= len(errors) and _names(joined) != _names(errors):
             errors = joined
     signs = dict(evidence(text))
     if "names_pytorch" not in signs:
@@ -192,23 +188,18 @@ def _read(lines: Iterable[tuple[int, str]]) -> list[ErrorText]:
 def _apart(text: str) -> list[Match]:
     """The matches in their order, without those in the code of a traceback and in lines that tell of no error.
 
-    Of two that overlap the longer one is taken, and of two as long the one that leaves less open; a refusal in words
-    that may be any program's only where there is nothing else.
+    Of two that overlap the longer one is taken, and of two as long the one that leaves less open.
     """
     code = [frame.span(2) for frame in _CODE.finditer(text) if frame[2].startswith(frame[1] or "")]
     begins = [start for start, _ in code]
     separate: list[Match] = []
-    refusals: list[Match] = []
     for match in sorted(matches(text), key=_precedence):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
         is_error = not _NO_ERROR.match(text, text.rfind("\n", 0, match.begin) + 1)
-        kept = refusals if match.kind == REFUSED else separate
-        if is_error and not is_code and (not kept or match.start >= kept[-1].end):
-            kept.append(match)
-    if separate or not _EXCEPTION.search(text):
-        return separate or refusals
-    return [match for match in refusals if _EXCEPTION.search(text, max(match.begin - LEAD, 0), match.begin)]
+        if is_error and not is_code and (not separate or match.start >= separate[-1].end):
+            separate.append(match)
+    return separate
 
 
 def _precedence(match: Match) -> tuple[int, int, int, int]:

@@ -84,7 +84,7 @@ HOLES = {
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
     "found_dtype": rf"{_C10}(?P<found_dtype>(?!UNKNOWN)[A-Za-z]\w{{2,20}})",
-    "boolean_dtype": r"(?P<dtype>[Bb]ool)(?:ean)?",
+    "word_dtype": r"(?P<dtype>[Bb]ool|[Cc]omplex)(?:ean)?",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
     "wanted_device": r"(?P<device>CUDA|CPU|GPU)",
     "type": r"(?P<type>[^'\n]{1,80})",
@@ -140,22 +140,6 @@ HOLES = {
     "result": r"(?:c10::)?(?P<result>\w{3,20})",
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
     "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n|\.?\s+\[Caused)",
-    # an operator, or a function of torch or an extension, that a text of any program may name
-    "refused_op": r"(?<![\w.:/\\<-])(?:(?P<op>(?!(?:std|at|c10|thrust|cu\w+|torch)::)[a-z_]\w{1,60}::[a-z_]\w{0,80}"
-    r"(?:\.\w{1,60})?|(?:torch\.ops\.|(?=aten\.|prims\.))\w{1,60}\.\w{1,80}(?:\.\w{1,60})?)"
-    r"|(?P<function>(?:torch\.)?[A-Za-z_][\w.]{2,80}))\b",
-    "aten_name": r"(?P<op>(?:aten::|prims::|(?:torch\.ops\.)?aten\.)\w{1,80}(?:\.\w{1,60})?)\b(?! encountered)",
-    "old_tensor": r"torch\.(?P<device>cuda)\.[A-Z]\w{2,20}Tensor",
-    "near": rf"{QUOTE}?[():,]{{0,3}}\s+(?:(?:is|are|was|has|an?|the|this|on|for|with|in|by|of|type|dtype|device|backend"
-    r"|tensors?|inputs?|op|operat(?:or|ion)|kernel|function|fake|implementation|currently|yet|scalar|layout)\b[:,]?\s+){0,6}"
-    rf"{QUOTE}?",
-    "colon": r"(?: found| detected|\(s\))?:? ?['\"\[({]{0,3}",
-    "place_of_call": r"\b(?:(?P<device>(?i:cpu|cuda|gpus?|mps|xpu|npu|hpu|xla|metal|vulkan|rocm|hip|privateuseone))\b"
-    r"(?!,? (?:and |or )?(?:CPU|CUDA|XPU|MPS)\b| devices with compute)"
-    r"|(?:torch\.)?(?P<dtype>BFloat16|Half|Double|(?i:bfloat16|bf16|fp16|float(?:16|32|64)|float8_\w{1,20}"
-    r"|complex(?:float|half|double|32|64|128)?|u?int(?:8|16|32|64)))\b"
-    r"|(?P<layout>(?i:sparse(?:_?cs[rc]|_?coo)?|nested|jagged|quantized|mkldnn))"
-    r"(?=(?i:cpu|cuda)\b| tensor| layout| input))",
     "argument": r"(?P<argument>\w{1,100})",
     "exception": r"(?P<label>\w{1,60}: \S[^\n'\"]{0,160}?)(?=\.?[ \t]*(?:\n|$))",
     # the reason at the end of a line

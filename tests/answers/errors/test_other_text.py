@@ -155,24 +155,6 @@ def test_an_exception_without_a_known_sentence_is_explained_by_its_class(text: s
     assert any(step in advised for advised in report.user)
 
 
-@pytest.mark.parametrize(
-    ("text", "says", "fact"),
-    [
-        ("RuntimeError: aten::histc is not supported on cuda:0", "aten::histc is refused on cuda", "has a kernel"),
-        ("histc not implemented on XPU, torch", "aten::histc is refused on XPU", ""),
-        ("torch.ops.mylib.f.default: unsupported for device 'xpu'", "mylib::f is refused on xpu", ""),
-        ("torch: dcnv3_forward is only implemented for CUDA", "dcnv3_forward takes only tensors on CUDA", ""),
-        ("torch.linalg.eigh: no kernel for torch.float16", "aten::linalg_eigh is refused for tensors of float16", ""),
-        ("Unsupported operator aten::grid_sampler", "aten::grid_sampler is refused", ""),
-        ("aten::to_mkldnn is not supported on cuda", "aten::to_mkldnn is refused on cuda", "and none at CUDA"),
-    ],
-)
-def test_a_refusal_in_other_words_is_held_against_the_state(text: str, says: str, fact: str) -> None:
-    report = answered(text)
-    assert (report.kind, report.says) == ("refused", says)
-    assert [fact in found.text for found in report.facts] == ([True] if fact else [])
-
-
 @pytest.mark.parametrize("text", [DYNAMO, FAKE, INDUCTOR])
 def test_a_known_sentence_is_explained_in_place_of_the_class_of_the_exception(text: str) -> None:
     errors = find_errors(f"{text}\nRuntimeError: Trying to backward through the graph a second time")

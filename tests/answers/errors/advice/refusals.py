@@ -43,49 +43,6 @@ untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")
 untried("wrong-arguments", "The text lists the overloads, and the types", "needs a pass that rewrites graphs")
 
 
-@tries("refused", "Compute with real numbers, such as `x.abs()`", "Else write this part with other operators")
-def larger_of_complex_numbers(advice):
-    x, y = torch.tensor([3 + 4j]), torch.tensor([1j])
-    if "Else" in advice:
-        assert torch.where(x.abs() > y.abs(), x, y) == x
-    else:
-        assert torch.maximum(x.abs(), y.abs()) == 5 if advice else torch.maximum(x, y)
-
-
-def scale_kernel(x, taken):
-    if x.dtype != taken or x.is_sparse:
-        words = "does not support sparse tensors" if x.is_sparse else f"only supports {taken}"
-        raise RuntimeError(f"torch: scale_kernel {words}")
-    return 2 * x
-
-
-@tries("refused", "Convert the tensors to that dtype", "add the code for this device, dtype or layout")
-def kernel_of_half(advice):
-    x = torch.ones(2)
-    taken = torch.float32 if "add" in advice else torch.half
-    assert scale_kernel(x.half() if "that dtype" in advice else x, taken).sum() == 4
-
-
-@tries("refused", "a sparse one by `x.to_dense()`")
-def kernel_of_dense_tensors(advice):
-    x = torch.ones(2).to_sparse()
-    assert scale_kernel(x.to_dense() if advice else x, x.dtype).sum() == 4
-
-
-@tries("refused", "Convert the tensors before the call")
-def kernel_that_has_no_half(advice):
-    x = torch.ones(2).half()
-    if not advice:
-        raise RuntimeError("scale_kernel is not supported for torch.float16")
-    assert x.float().sum() == 2
-
-
-untried("refused", "Move the tensors, and the module, to {device}", GPU)
-untried("refused", "to the device that it has code for", GPU)
-untried("refused", "Call it on the CPU, where it mostly has code", GPU)
-untried("refused", "{kernel_here} has the kernel", "needs a newer PyTorch")
-untried("refused", "Use a newer release of what refuses it", "needs a newer PyTorch")
-untried("refused", "if PyTorch has a decomposition of it", "needs a converter")
 untried("no-stub", "or convert the tensors: `x.float()`", "needs a Mac")
 untried("no-dtype", "Dequantize it before the call", "needs an older PyTorch")
 
