@@ -16,11 +16,10 @@ MOST_OF_PYTORCH, MOST_OF_ANOTHER = 20, 4
 SIZES = {
     str(at): size
     for at, size in enumerate(
-        (60, *[40] * 4, 30, 38, 40, 30, 27, *[40] * 8, 50, 45, *[40] * 5, *[45] * 4),
+        (60, *[40] * 4, 30, 38, 40, 30, 27, *[40] * 8, 50, 45, *[40] * 5, *[45] * 5),
         start=2,
     )
 }
-SIZES["31"] = 45
 TOLD = [report for report in reports() if report.says]
 
 
