@@ -50,6 +50,7 @@ def function_of_an_extension(advice):
 untried("other-text", "Run it without torch.compile", "a diagnosis")
 untried("other-text", "Declare those arguments that the kernel changes", "tried for texts about writes")
 untried("other-text", "`torch.library.opcheck(op, args)`", "a diagnosis")
+untried("other-text", "Use a newer release of its package, which may make it", "needs two releases of a package")
 untried("other-text", "Give it a fake implementation", "tried for texts about its absence")
 
 
