@@ -81,15 +81,15 @@ def input_of_float64(advice):
     torch.bmm(x, weight)
 
 
-@tries("mixed-dtypes", "`y = y + x`", "pass an `out=` of", "or convert `x`")
+@tries("mixed-dtypes", "`y.to(x.dtype)`; or", "or use what returns its result", "or an `out=` of")
 def floats_added_to_integers(advice):
-    x, y = torch.ones(2), torch.ones(2, dtype=torch.long)
+    x, y = torch.ones(2, dtype=torch.long), torch.ones(2)
     if "out=" in advice:
         torch.add(x, y, out=torch.empty(2))
-    elif "+" in advice:
-        y = y + x
+    elif "returns" in advice:
+        assert torch.equal(x + y, 2 * y)
     else:
-        y += x.long() if advice else x
+        x.clamp_(torch.zeros(2, dtype=x.dtype), y.to(x.dtype)) if advice else x.add_(y)
 
 
 @tries("no-strides", "`x.to_dense()`")

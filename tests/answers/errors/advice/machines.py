@@ -51,7 +51,7 @@ def product_of_integers(advice):
 
 @tries("mixed-dtypes", "Convert the tensor of ")
 def batch_of_products(advice):
-    x, y = torch.ones(1, 2, 2), torch.ones(1, 2, 2, dtype=torch.double)
+    x, y = torch.ones(1, 2, 2), torch.ones(1, 2, 2, dtype=torch.int64)
     torch.bmm(x, y.float() if advice else y)
 
 
