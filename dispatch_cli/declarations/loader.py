@@ -406,4 +406,6 @@ def _defines_aten(step: Step) -> bool:
     """True if a step begins PyTorch's own library, or a hand-written file defines one of its operators."""
     if isinstance(step, Define) and step.block.implicit and not step.block.extracted:
         return step.schema.name.namespace == "aten"
-    return isinstance(step, OpenBlock) and step.block.kind is LibraryKind.DEF and step.block.namespace == "aten"
+    if not isinstance(step, OpenBlock) or step.block.file.endswith(".py"):  # PyTorch's own is in C++
+        return False
+    return step.block.kind is LibraryKind.DEF and step.block.namespace == "aten"

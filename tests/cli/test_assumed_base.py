@@ -103,6 +103,17 @@ def test_pytorchs_own_sources_are_over_no_state() -> None:
         assert "over no state" not in call("table", *arguments).err
 
 
+@pytest.mark.parametrize(("namespace", "is_refused"), [("aten", True), ("prims", True), ("inductor", False)])
+def test_pytorch_has_the_one_library_of_a_namespace(namespace: str, is_refused: bool) -> None:
+    """As PyTorch 2.4, 2.13 and 2.15; in inductor it has fragments."""
+    text = f'import torch\nlibrary = torch.library.Library("{namespace}", "DEF")\n'
+    Path("csrc/ops.py").write_text(text, "utf-8")
+    assert ("refused-registration" in checks()) == is_refused
+    assert "refused-registration" not in checks("--base", "none")
+    Path("csrc/ops.py").write_text(text.replace("DEF", "FRAGMENT"), "utf-8")
+    assert "refused-registration" not in checks()
+
+
 class TestBackendName:
     """The name that the sources give to the backend at PrivateUse1."""
 

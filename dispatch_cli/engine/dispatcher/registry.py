@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from dispatch_cli.model.captured import StateSource
 
 
+_OF_PYTORCH = frozenset(
+    {"_c10d_functional", "_c10d_functional_autograd", "_dtensor", "_quantized", "aten", "c10d", "mkl", "mkldnn"}
+    | {"mkldnn_prepacked", "onednn", "prims", "quantization", "quantized", "sparse"}
+)
+"""Namespaces for which every build of PyTorch 2.4 to 2.15 has a DEF library; it has fragments of others."""
+
+
 class Checkpoint:
     """A state of one dispatcher; `Dispatcher.checkpoint` gives it, and `Dispatcher.restore` brings it back.
 
@@ -70,6 +77,8 @@ class Registry:
     def continue_from(self, base: StateSource) -> None:
         """Let the operators of *base* wait to be taken in; the fallbacks that are there were there with them."""
         self._captured = dict.fromkeys(base.names)
+        namespaces = {name.partition("::")[0] for name in self._captured} & _OF_PYTORCH
+        self.now.libraries = {name: LibraryHold(name, "registered by PyTorch") for name in namespaces}
         self._base_changes = self.now.fallback_changes
 
     def waits(self, name: OperatorName) -> bool:
