@@ -295,3 +295,15 @@ def test_reasons_about_eager_training_and_compiled_calls_come_first(tmp_path: Pa
         for reason in report["reasons"]
     ]
     assert usual == sorted(usual, reverse=True) and len({*usual}) == 2
+
+
+def test_a_call_whose_kernel_may_be_there_does_not_fail_for_certain(tmp_path: Path) -> None:
+    (tmp_path / "mine.cpp").write_text(
+        'TORCH_LIBRARY(mine, m) {\n  m.def("f(Tensor x) -> Tensor");\n  m.def("g(Tensor x) -> Tensor");\n}\n'
+        'TORCH_LIBRARY_IMPL(mine, CPU, m) { m.impl("g", &g); }\n'
+        'TORCH_LIBRARY_IMPL(mine, BUILD_KEY(), m) { m.impl("f", &f); }\n'
+    )
+    options = ("--device", "cpu", "--device", "cuda", "--context", "eager", "--format", "json")
+    rows = json.loads(call("support", str(tmp_path), *options).out)["operators"]
+    verdicts = {row["operator"]: [cell["verdict"] for cell in row["cells"]] for row in rows}
+    assert verdicts == {"mine::f": ["not-known", "not-known"], "mine::g": ["own", "no-kernel"]}

@@ -12,6 +12,7 @@ from dispatch_cli.answers.shared.report_parts import StartsFrom, starts_from
 from dispatch_cli.checks.support_words import help_words, reason_words, resolve_command
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.support.cell import Cell, Column, Reason, SupportRow, Verdict
+from dispatch_cli.engine.support.verdicts import INCOMPLETE
 from dispatch_cli.model.calls.support import SupportContext
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -98,12 +99,23 @@ class SupportReport(StartsFrom):
 def support_report(
     state: State, columns: Sequence[Column], rows: Sequence[SupportRow], source: Sequence[str] = ()
 ) -> SupportReport:
-    """The rows of a matrix with their reasons. source: the arguments that load the state."""
+    """The rows of a matrix with their reasons. source: the arguments that load the state.
+
+    Where not all is known of a kernel of an operator, it is not known that a call of it fails.
+    """
+    start = starts_from(state, (row.operator for row in rows))
+    undecided = {kernel.operator for kernel in start[-1]}
+    rows = [
+        row._replace(cells=tuple(INCOMPLETE if cell.verdict.fails else cell for cell in row.cells))
+        if str(row.operator) in undecided
+        else row
+        for row in rows
+    ]
     known = [row for row in rows if not any(cell.verdict is Verdict.NOT_KNOWN for cell in row.cells)]
     failing = [row for row in rows if any(cell.verdict.fails for cell in row.cells)]
     working = [row for row in known if not any(cell.verdict.fails for cell in row.cells)]
     return SupportReport(
-        *starts_from(state, (row.operator for row in rows)),
+        *start,
         chosen=len(rows),
         working=len(working),
         not_known=len(rows) - len(working) - len(failing),
