@@ -239,7 +239,9 @@ def run_variant(state: State, variant: Variant) -> State:
     Errors: InputError.
     """
     assert state.variants is not None, "only declarations with conditions have variants"
-    return _run(state.variants.select(variant), state.source)
+    other = _run(state.variants.select(variant), state.source)
+    other.start_as(state)
+    return other
 
 
 def further_states(state: State) -> Iterator[tuple[State, Mapping[str, int]]]:

@@ -310,3 +310,13 @@ def test_an_operator_of_another_version_is_not_dangling_for_sure() -> None:
         (finding,) = (finding for finding in report["findings"] if finding["check"] == "dangling-implementation")
         assert finding["severity"] == severity and words in finding["message"]
     assert "dangling-implementation" not in checks("--base", "torch-2.12")
+
+
+def test_a_second_definition_is_a_warning_in_every_combination_of_conditions() -> None:
+    """Another PyTorch may lack the operator."""
+    kernels = "".join(f'm.impl("{name}", &f); ' for name in ("neg", "exp", "cos"))
+    block = f'#ifdef A\n{kernels}\n#else\nm.def("abs(Tensor self) -> Tensor");\n#endif\n'
+    Path("csrc/add.cpp").write_text(f"TORCH_LIBRARY_FRAGMENT(aten, m) {{\n{block}}}\n", "utf-8")
+    report = json.loads(call("check-invariants", "csrc", "--format", "json").out)
+    (finding,) = (finding for finding in report["findings"] if finding["check"] == "refused-registration")
+    assert finding["severity"] == "warning"
