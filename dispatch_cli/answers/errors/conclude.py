@@ -118,7 +118,8 @@ class Case(NamedTuple):
 
         A default kernel says nothing of a backend whose own kernels are elsewhere.
         """
-        is_default = self.rule is Rule.DEFAULT and self.backend in OUTSIDE and not self.declared
+        others = self.backend in OUTSIDE or self.key in OF_PHONES
+        is_default = self.rule is Rule.DEFAULT and others and not self.declared
         return self.rule is not None and self.rule not in NO_KERNEL_RULES and not is_default
 
     @property
@@ -362,7 +363,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
-    if backend == "CPU" or FOR_THE_CPU.match(case.operator):
+    if backend in ("CPU", *OUTSIDE) or FOR_THE_CPU.match(case.operator):
         return "not-written"
     return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
 
@@ -408,10 +409,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         yield "newer", newer
         kernel = "the missing kernel, which gives shapes only" if case.key == META else "the missing kernel"
         yield "missing", "a batching rule there" if "Batched" in case.key else kernel
-    elif case.pytorchs and (
-        kind == NOT_ON_DEVICE
-        or (not case.built and "not-written" in kinds)
-        or (case.backend in OUTSIDE and "not-loaded" not in kinds)
+    elif (case.backend in OUTSIDE and "not-loaded" not in kinds) or (
+        case.pytorchs and (kind == NOT_ON_DEVICE or (not case.built and "not-written" in kinds))
     ):
         yield "unwritten", ""
     elsewhere = {str(case.universe.runtime_parts[key][1]) for key in case.kernels or () if key != META}

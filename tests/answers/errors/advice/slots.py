@@ -233,6 +233,7 @@ untried("no-kernel", "It is called in a backward: run the layer", "needs another
 untried("no-kernel", "For shapes alone, as in torch.compile", "needs another build")
 untried("mixed-devices", "A model that is spread over GPUs", "needs two GPUs")
 untried("no-derivative", "Collectives with derivatives", "needs several processes")
+untried("mixed-devices", "Leave `pin_memory=True` out of the DataLoader", "needs a GPU")
 untried("no-kernel", "GradScaler calls it for the gradients", "needs another build")
 untried("no-kernel", "Run the program, or this part, on the CPU", "needs the package of a backend")
 untried("no-kernel", "Use a newer release of the package of this backend", "needs the package of a backend")
