@@ -140,6 +140,13 @@ untried("undefined-symbol", "On Windows and macOS int64_t is not long", "needs W
 untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")
 
 
+@tries("no-api", "or let the program use another device, 'cpu'")
+def device_that_a_build_lacks(advice):
+    if not advice and not torch.version.cuda:
+        torch.cuda.set_device(0)
+    torch.zeros(2, device="cpu")
+
+
 @tries("no-api", "in your own: `torch._register_device_module(", since="2.13")
 def device_without_a_module(advice):
     torch.utils.rename_privateuse1_backend("mine")

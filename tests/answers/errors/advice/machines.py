@@ -15,7 +15,7 @@ def address_of_a_sparse_tensor(advice):
     assert (x.to_dense() if advice else x).data_ptr()
 
 
-@tries("no-dtype", "Convert the tensors before to a dtype that it takes")
+@tries("no-dtype", "Convert the tensors to a dtype that it takes")
 def mean_of_integers(advice):
     x = torch.tensor([1, 2])
     assert (x.float() if advice else x).mean() == 1.5
@@ -68,7 +68,7 @@ untried("no-library-file", "The text says for which PyTorch or CUDA it was built
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
 
-untried("no-library-file", "needs PyTorch's folder `lib` in its rpath", "needs a program in C++")
+untried("no-library-file", "needs PyTorch's `lib` in its rpath", "needs a program in C++")
 untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
 untried("no-library-file", "are not sought in PATH", "needs Windows")
