@@ -237,7 +237,7 @@ untried("mixed-devices", "Leave `pin_memory=True` out of the DataLoader", "needs
 untried("no-kernel", "GradScaler calls it for the gradients", "needs another build")
 untried("no-kernel", "Run the program, or this part, on the CPU", "needs the package of a backend")
 untried("no-kernel", "Use a newer release of the package of this backend", "needs the package of a backend")
-untried("no-autograd", "To train through it: the functions with a derivative", "needs several processes")
+untried("no-autograd", "To train through it: PyTorch 2.13 or newer", "needs several processes")
 untried("no-data", "Or the checkpoint has no weights for that part", "needs a program that loads one")
 untried("not-defined", "leave the operators of Metal and Vulkan out", "needs another build")
 untried("not-exported", "from opset {opset} on", "needs another build")
