@@ -378,25 +378,14 @@ class Statements:
         return self.block(node.body, scope)
 
     def _match(self, node: ast.Match, scope: Scope) -> Flow:
-        """Go through the cases as through ``if`` and ``elif``; names that patterns bind are not known.
-
-        Where it is not decided which case is taken, it is not known what the cases register.
-        """
+        """Go through the cases as through ``if`` and ``elif``; names that patterns bind are not known."""
         for name in bound_names(ast.MatchOr([case.pattern for case in node.cases])):
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
-        tests = [_case_test(node.subject, case) for case in node.cases]
         chain: list[ast.stmt] = []
-        for case, test in zip(reversed(node.cases), reversed(tests), strict=True):
+        for case in reversed(node.cases):
+            test = _case_test(node.subject, case)
             chain = [ast.copy_location(ast.If(test, case.body, chain), case.pattern)]
-        before = self._run.now.uncertain
-        truths = (self._evaluator.truth(test, scope) for test in tests)
-        if next((truth for truth in truths if truth is not False), True) is not True:
-            why = f"it is not known which case of `match {source_text(node.subject)}` is taken"
-            self._run.now.uncertain = before or why
-        try:
-            return self.block(chain, scope)
-        finally:
-            self._run.now.uncertain = before
+        return self.block(chain, scope)
 
 
 def _case_test(subject: ast.expr, case: ast.match_case) -> ast.expr:
@@ -406,7 +395,7 @@ def _case_test(subject: ast.expr, case: ast.match_case) -> ast.expr:
 
 
 def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
-    """The test that a pattern makes; a name that nothing binds for those that are not known."""
+    """The test that a pattern makes; a call of a function that nothing binds for those that are not known."""
     match pattern:
         case ast.MatchValue(value):
             return ast.Compare(subject, [ast.Eq()], [value])
@@ -416,7 +405,7 @@ def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
             return ast.BoolOp(ast.Or(), [_pattern_test(subject, part) for part in patterns])
         case ast.MatchAs(None):
             return ast.Constant(True)
-    return ast.Name(f"{source_text(subject)} matches {source_text(pattern)}", ast.Load())
+    return ast.Call(ast.Name("match", ast.Load()), [subject, ast.Name(source_text(pattern), ast.Load())], [])
 
 
 def _size(value: Value) -> int:
