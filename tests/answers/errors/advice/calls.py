@@ -31,9 +31,11 @@ def path_in_place_of_text(advice):
     op(str(path) if advice else path)
 
 
-@tries("wrong-arguments", "The text marks what does not fit, `!str!`")
-def layer_of_no_size(advice):
-    torch.nn.Linear(2 if advice else None, 2)
+@tries("wrong-arguments", "Sizes are whole numbers, in tuples too", "`torch.stack(x)`")
+def convolution_of_a_list(advice):
+    x = [torch.ones(1, 2, 2)] * 2
+    padding = 1 // 2 if advice else 1 / 2
+    torch.nn.functional.conv2d(torch.stack(x) if advice else x, torch.ones(1, 1, 1, 1), padding=(padding, padding))
 
 
 @tries("wrong-mutation", "(register_fake), or another kernel: give it the parameters")
