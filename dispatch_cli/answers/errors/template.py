@@ -142,7 +142,7 @@ HOLES = {
     "target": r"(?:c10::)?(?P<target>\w{3,20})",
     "case": r"(?P<case>)(?P<label>[^\n'\"]{1,160}?)(?=\.? Please|\.?\s*$|\.?\n|\.?\s+\[Caused)",
     "argument": r"(?P<argument>\w{1,100})",
-    "exception": r"(?P<label>\w{1,60}: \S[^\n'\"]{0,160}?)(?=\.?[ \t]*(?:\n|$))",
+    "exception": r"(?P<label>\w{1,60}: \S[^\n]{0,160}?)(?<!['\"])(?=\.?[ \t]*\n)",
     # the reason at the end of a line
     "reason": r"(?P<label>[^'\"\n]{1,200}?)(?=\.?[ \t]*(?:\n|$))",
     "schema_arguments": r"(?:[^()]|\([^()]{0,40}\)){0,600}",
