@@ -102,7 +102,7 @@ HOLES = {
     r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|privateuseone\b|_autoload\b|_C\b)(?:_six\b(?P<six>)"
-    r"|_(?:[cC]uda|[xX]pu|mps_)\w{1,90}(?P<of_build>)|\w{1,100}))",
+    r"|_(?:[cC]uda|[xX]pu|mps_)\w{1,90}(?P<of_build>)|(?:mps|xpu)\b(?P<of_device>)|\w{1,100}))",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a variable that a module which cannot be imported leaves undefined

@@ -140,7 +140,7 @@ untried("undefined-symbol", "On Windows and macOS int64_t is not long", "needs W
 untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")
 
 
-@tries("no-api", "or let the program use another device, 'cpu'")
+@tries("no-api", "or use the device 'cpu'")
 def device_that_a_build_lacks(advice):
     if not advice and not torch.version.cuda:
         torch.cuda.set_device(0)
