@@ -43,7 +43,7 @@ def test_a_library_in_a_capture_is_checked_as_by_hand(tmp_path: Path) -> None:
     reported = checked(file)
     assert reported == checked(str(by_hand))
     assert reported == (
-        [("info", "mylib::op", "AutogradCPU"), ("info", "aten::op", "AutogradCPU")],
+        [("info", "mylib::op", "AutogradCPU"), ("info", "aten::op", "AutogradCUDA")],
         {"pytorch": 0, "extended": 0, "unknown": 0},
     )
     assert checked(file, "--op", "mylib::*")[0] == [("info", "mylib::op", "AutogradCPU")]

@@ -57,7 +57,7 @@ Fix: register a kernel at Autograd, or a fallthrough if there is no derivative. 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, MissingPart, Severity
@@ -81,11 +81,10 @@ BACKWARD = ("backward", "bwd", "grad")
 class _Lack(NamedTuple):
     """Autograd kernels that a pattern lacks.
 
-    keys: where the backend kernels are. above: their autograd keys. missing: nothing is there, and a call raises.
+    above: the keys with a backend kernel, and the autograd keys of each. missing: nothing is there, and a call raises.
     """
 
-    keys: tuple[str, ...]
-    above: tuple[str, ...]
+    above: Mapping[str, Sequence[str]]
     missing: bool
 
 
@@ -101,8 +100,8 @@ def find(view: View) -> Iterator[Finding]:
             if text is None or not view.takes_tensors(name) or not ("!" in text or view.returns_tensors(name)):
                 continue
             assert lack is not None
-            written = tuple(key for key in view.written_keys(name) if key in lack.keys)
-            if written or (name.namespace in differentiable and view.concerns(name, lack.keys)):
+            written = tuple(key for key in view.written_keys(name) if key in lack.above)
+            if written or (name.namespace in differentiable and view.concerns(name, tuple(lack.above))):
                 yield _finding(view, name, lack, written)
 
 
@@ -121,8 +120,7 @@ def _lack(view: View, pattern: Pattern) -> _Lack | None:
             elif decision.rule is Rule.FALLBACK and not view.dispatcher.fallbacks[above].kernel.fallthrough:
                 fallback.setdefault(key, []).append(above)
     lacking = missing or fallback
-    above_all = dict.fromkeys(autograd_key for keys in lacking.values() for autograd_key in keys)
-    return _Lack(tuple(lacking), tuple(above_all), bool(missing)) if lacking else None
+    return _Lack(lacking, bool(missing)) if lacking else None
 
 
 def _served(view: View, pattern: Pattern) -> Mapping[str, tuple[str, ...]]:
@@ -151,18 +149,19 @@ def calls_others(kernel: Kernel) -> bool:
 
 def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ...]) -> Finding:
     """written: the keys whose kernels the user's files register."""
-    own = written or lack.keys
+    own = written or tuple(lack.above)
+    above = tuple(dict.fromkeys(autograd_key for key in own for autograd_key in lack.above[key]))
     active = view.active(name)
     where = "a kernel" if len(own) == 1 else "kernels"
-    holds, is_empty = ("holds", "is empty") if len(lack.above) == 1 else ("hold", "are empty")
+    holds, is_empty = ("holds", "is empty") if len(above) == 1 else ("hold", "are empty")
     signs: tuple[tuple[str, Span | None], ...] = ()
     if lack.missing:
         outcome, severity = f'{is_empty}, so a call raises "Could not run"', Severity.ERROR
-        if view.extends_backend and set(lack.keys) == {PRIVATE_USE1}:
+        if view.extends_backend and set(own) == {PRIVATE_USE1}:
             outcome, severity = f"{outcome}, unless the backend's library has a fallback there", Severity.INFO
     elif "!" in (view.schema_text(name) or ""):
         outcome, severity = f"{holds} PyTorch's fallback, which ignores arguments that are written to", Severity.INFO
-    elif all(calls_others(active[key].kernel) for key in lack.keys):
+    elif all(calls_others(active[key].kernel) for key in own):
         outcome, severity = f"{holds} PyTorch's fallback: {OF_OTHERS}", Severity.INFO
     else:
         with_autograd, derivatives = tuple(_with_autograd(view, name)), tuple(_derivatives(view, name))
@@ -170,18 +169,18 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: tuple[str, ..
         outcome = f"{holds} PyTorch's fallback: {OF_OTHERS}, if there are any"
         is_differentiated = with_autograd or (derivatives and name.namespace not in view.namespaces.in_sources)
         severity = Severity.WARNING if is_differentiated else Severity.INFO
-    keys = autograd_keys(view, name, lack.above)
+    keys = autograd_keys(view, name, above)
     return CHECK.finding(
-        f"{name} has {where} at {keys_text(own)} but none for autograd: {keys_text(lack.above)} {outcome}",
+        f"{name} has {where} at {keys_text(own)} but none for autograd: {keys_text(above)} {outcome}",
         name,
-        lack.above[0],
+        above[0],
         at=active.get(own[0]),
         related=signs,
-        details=(("backend kernels", ", ".join(lack.keys)), ("autograd keys", ", ".join(lack.above))),
+        details=(("backend kernels", ", ".join(lack.above)), ("autograd keys", ", ".join(above))),
         tip=f"register a kernel at {keys_text(keys)}, or a fallthrough there if the operator has no derivative",
         fix=own_kernels(view, name, keys),
         severity=severity if written else Severity.INFO,
-        slots=[(name, key) for key in lack.above],
+        slots=[(name, key) for key in above],
     )
 
 
