@@ -149,9 +149,10 @@ class UnitReader:
         body = self._bracketed([following]) if following is not None and following.text == "{" else None
         if taken is not None and body is not None:
             parameters = tuple(part[-1].text for part in split(taken[1:-1]) if part)
+            at, infer = taken[0].at, self._signatures.infer
             found = self._functions.setdefault(name, {})
-            found.pop(taken[0].at, None)  # the last one that is read comes last
-            found[taken[0].at] = LibraryFunction(parameters, tuple(body[1:-1]), scope)
+            found.pop(at, None)  # the last one that is read comes last
+            found[at] = LibraryFunction(parameters, tuple(body[1:-1]), scope, at.file, infer)
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins in *start*, or directly behind it.

@@ -43,12 +43,15 @@ _HARMLESS = frozenset(
 class LibraryFunction(NamedTuple):
     """A function that takes a library. parameters: their names. body: its statements.
 
-    scope: the innermost namespace or class that it is in; an empty text for none.
+    scope: the innermost namespace or class that it is in; an empty text for none. file, infer: where the functions that
+    it names are looked for.
     """
 
     parameters: tuple[str, ...]
     body: tuple[CppToken, ...]
     scope: str
+    file: str
+    infer: Infer
 
 
 LibraryFunctions = dict[str, dict[Span, LibraryFunction]]
@@ -142,7 +145,14 @@ class BodyReader:
         self._unit, self._functions = unit, functions
         self._values: dict[str, Sequence[CppToken]] = {}
         self._may_have_left = False
-        self._registrar = Registrar(block, findings, self._local, infer, unit.table)
+        self._infer_here = infer
+        self._infer_in: dict[str, Infer] = {}
+        self._registrar = Registrar(block, findings, self._local, self._infer, unit.table)
+
+    def _infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
+        """The signature of a function; one that a called function names is looked for where that is."""
+        source = function[-1].source.name if function else ""
+        return self._infer_in.get(source, self._infer_here)(function, everywhere)
 
     def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> None:
         """Read statements one by one. when: what holds beside the conditions of *tokens*."""
@@ -280,6 +290,7 @@ class BodyReader:
         function = functions[-1]  # the last one before the call
         if len(arguments) != len(function.parameters):
             return False
+        self._infer_in[function.file] = function.infer
         values = dict(zip(function.parameters, arguments, strict=True))
         body = substitute(list(function.body), values, self._unit.work)
         self.read(body, joined(tokens[0].when, when), depth + 1)
