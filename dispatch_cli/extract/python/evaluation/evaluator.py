@@ -31,6 +31,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     OperatorHandle,
     Prepared,
     Scope,
+    SuperValue,
     Value,
     ValueOption,
     atom,
@@ -382,6 +383,8 @@ class Evaluator:
                     return self._of_class(cls, owner, name)
                 if name in METHODS:  # of a base class that is not read, such as HigherOrderOperator
                     return Bound(owner, name)
+            case SuperValue(InstanceValue(ClassValue() as cls) | (ClassValue() as cls) as of, home):
+                return self._of_class(cls, of, name, home)
             case OperatorHandle() if name in ("_opoverload", "default"):
                 return owner
             case Version() if (own := owner.attribute(name)) is not None:
@@ -527,19 +530,20 @@ class Evaluator:
             return owner.wrapped if isinstance(owner.wrapped, Opaque) else owner.name
         raise NoResult
 
-    def _of_class(self, cls: ClassValue, owner: Value, name: str) -> Value:
-        """An attribute of a class, or of the first of its bases that has it."""
+    def _of_class(self, cls: ClassValue, owner: Value, name: str, behind: Scope | None = None) -> Value:
+        """An attribute of a class, or of the first of its bases that has it. behind: the class before the first."""
         if name in ("__name__", "__qualname__") and owner is cls:
             return cls.name
         waiting, seen = [cls], set[ClassValue]()
         while waiting:
             home = waiting.pop()
-            if name in home.scope.names:
+            if behind is None and name in home.scope.names:
                 value = self.known(home.scope, name)
                 if isinstance(value, FunctionValue):
                     return self._method(value, cls, owner)
                 is_enum = any("Enum" in source_text(base) for base in home.node.bases)
                 return InstanceValue(None, {"name": name, "value": value}) if is_enum else value
+            behind = None if behind is home.scope else behind
             if home not in seen:
                 seen.add(home)
                 bases = [self.value(base, home.scope.parent or home.scope) for base in home.node.bases]
@@ -776,6 +780,10 @@ class Evaluator:
                 return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return names.is_instance(value, kinds)
+            case "super", []:
+                return _super(call.scope)
+            case "super", [ClassValue(scope=home), owner]:
+                return SuperValue(owner, home)
             case "callable", [FunctionValue() | ClassValue() | Prepared()]:
                 return True
             case "callable", [None | str()]:
@@ -811,3 +819,16 @@ _CACHES = frozenset({"functools.cache", "functools.lru_cache"})
 def _is_operator_namespace(name: str) -> bool:
     """True for ``torch.ops.my``."""
     return name.startswith("torch.ops.") and name.count(".") == 2
+
+
+def _super(scope: Scope) -> SuperValue:
+    """``super()`` in a method, or in a function that is in one. Errors: `NoResult`."""
+    method: Scope | None = scope
+    while method is not None and method.parent is not None and not method.parent.is_class:
+        method = method.parent
+    if method is None or method.parent is None or method.code is None:
+        raise NoResult
+    parameters = [*method.code.args.posonlyargs, *method.code.args.args]
+    if not parameters or parameters[0].arg not in method.names:
+        raise NoResult
+    return SuperValue(method.names[parameters[0].arg], method.parent)

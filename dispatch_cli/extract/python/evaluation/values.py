@@ -206,6 +206,14 @@ class InstanceValue:
     attributes: dict[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class SuperValue:
+    """``super()``. of: the object or class; home: the names of the class behind which attributes are looked up."""
+
+    of: Value
+    home: Scope
+
+
 @dataclass(eq=False)
 class LibraryValue:
     """A ``torch.library.Library``."""
@@ -286,7 +294,7 @@ def decided(value: Value) -> bool:
     """True if the truth of the value is known."""
     return not isinstance(
         value,
-        Opaque | Alternatives | ByVersion | Dotted | Bound | InstanceValue | TypeArguments | NamedSchema,
+        Opaque | Alternatives | ByVersion | Dotted | Bound | InstanceValue | SuperValue | TypeArguments | NamedSchema,
     )
 
 
