@@ -125,8 +125,9 @@ class Bindings(OperatorFunctions):
 
     def _dispatch_key_for_device(self, device_type: str, /) -> str:
         """The name of a device type's key (``c10::computeDispatchKey``). Errors: RuntimeError."""
-        if device_type in self.universe.devices:
-            return self.universe.devices[device_type]
+        key = self.universe.devices.get(self.universe.device_type(device_type))
+        if key is not None:
+            return key
         match = DEVICE.fullmatch(device_type)
         if match is None:
             words = f"Invalid device string: '{device_type}'" if device_type else "Device string must not be empty"

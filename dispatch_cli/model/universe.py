@@ -212,6 +212,10 @@ class Universe:
         """Name of the backend at PrivateUse1, such as ``npu``; ``privateuseone`` as long as it has no name."""
         return next((device for device, key in self.devices.items() if key == PRIVATE_USE1), UNNAMED_BACKEND)
 
+    def device_type(self, text: str) -> str:
+        """The device type of a text: PyTorch reads ``privateuseone`` after the backend got another name, too."""
+        return self.backend_name if text == UNNAMED_BACKEND else text
+
     def with_backend(self, name: str) -> Universe:
         """This universe after ``torch.utils.rename_privateuse1_backend(name)``.
 

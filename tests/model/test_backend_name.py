@@ -78,6 +78,13 @@ def test_declarations_can_use_the_name(tmp_path: Path) -> None:
     assert state.dispatcher.universe.devices["npu"] == "PrivateUse1"
 
 
+def test_a_kernel_of_the_device_type_before_the_name(tmp_path: Path) -> None:
+    """``torch._C._dispatch_key_for_device("privateuseone")`` is PrivateUse1 after the backend got a name, too."""
+    text = "dispatch: 1\nprivateuse1: npu\noperators:\n  - custom_op: my::f(Tensor x) -> Tensor\n    kernels:"
+    state = load_state([write(tmp_path, f"{text} {{privateuseone: f_npu}}\n")])
+    assert state.dispatcher.table(OperatorName.parse("my::f"))["PrivateUse1"].decision.source == "PrivateUse1"
+
+
 @pytest.mark.parametrize(
     ("text", "given", "code"),
     [

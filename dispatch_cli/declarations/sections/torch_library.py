@@ -147,9 +147,10 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     problems, name = context.problems, operator.name
     for at, value in pairs_of(node):
         dtype = text_of(problems, value)
-        if dtype is None or not _is_device(operator, at.text, problems.inside(at, 0)):
+        device = operator.universe.device_type(at.text)
+        if dtype is None or not _is_device(operator, device, problems.inside(at, 0)):
             continue
-        key, span = f"Autocast{operator.universe.devices[at.text]}", problems.span(at)
+        key, span = f"Autocast{operator.universe.devices[device]}", problems.span(at)
         if operator.refuse(rules.refused_autocast(at.text, operator.library), at) or key not in operator.universe.slot:
             continue
         redispatches, wraps = Redispatch(RedispatchKind.EXCLUDE, (key,)), Wrapped(WrapKind.AUTOCAST, dtype=dtype)
@@ -169,7 +170,8 @@ def _functions_of_devices(
     """The field ``kernels``: device types, separated by commas, and their functions; unknown types are noted."""
     context = operator.context
     for key, value in pairs_of(node):
-        named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
+        of = operator.universe.device_type
+        named = [(of(text), context.problems.inside(key, offset)) for text, offset in parts(key.text)]
         with context.at_call(_first_of(value)):
             devices = [text for text, place in named if _is_device(operator, text, place, kernels=True)]
         functions = read_functions(context, value)
