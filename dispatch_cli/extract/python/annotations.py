@@ -84,7 +84,7 @@ RETURN_TYPES: dict[object, str] = {
 """Types of results and of parts of them, with their names in schemas."""
 EMPTY = Dotted("inspect.Parameter.empty")
 """Stands for an annotation or a default that is not there."""
-_KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any", "torch.Generator"))
+_KNOWN = frozenset((*SPELLINGS.values(), "None", "NoneType", "builtins.dict", "typing.Any"))
 _COMPARED = _KNOWN | {
     *("builtins.complex", "torch.SymInt", "torch.SymFloat", "torch.SymBool", "torch.layout"),
     *("torch.memory_format", "torch.nn.Parameter", "typing.Union", "types.UnionType", "typing.Optional", EMPTY.name),
