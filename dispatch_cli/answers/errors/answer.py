@@ -29,7 +29,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
 from dispatch_cli.model.text.suggest import did_you_mean
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe, autograd_key_of
+from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED, Universe, autograd_key_of
 
 TELL_THE_AUTHOR = (
     "If the code is not yours: use a newer release of it, or the one for the installed PyTorch; or show its authors "
@@ -112,18 +112,19 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     namespace = "" if name is None else name.namespace
     of_package += [*known, ("whose_package", package if known else "the package"), (f"in_{namespace}", "")]
     own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
+    version = version_of(text, first, api.load_universes(bases.names()))
     asked = first._replace(
         details=(
             *first.details,
             *_of_tensors(dict(first.details)),
             whose,
+            *([("old_pytorch", "")] if version.older_than_all else []),
             *of_package,
             *own_code,
             _opset(first),
             *signs.items(),
         )
     )
-    version = version_of(text, first, api.load_universes(bases.names()))
     report = ErrorReport(
         *starts_from(state, () if name is None else (name,)),
         file=file,
@@ -263,6 +264,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "of_masks": not _OF_NUMBERS.match(details.get("function", "")),
         "of_bits": _OF_BITS.match(details.get("function", "")) and not any(map(_WHOLE.fullmatch, dtypes)),
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(details.get("function", "")),
+        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and "_vml" in details.get("function", "_vml_of"),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
@@ -309,6 +311,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     if text.key is None and not reproduced:
         facts, reproduced = (), None  # of the key that was chosen, which the text does not name
     kinds = [fact.kind for fact in facts]
+    if conclude.NO_DATA in kinds and key == META:
+        reproduced = reproduced or None  # a kernel there refuses, too
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
@@ -354,6 +358,7 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
     """
     names = bases.names()
     asked = case.pytorchs and case.key not in (UNDEFINED, *case.universe.covered_by(AUTOGRAD))
+    asked = asked and not case.is_sized_by_data
     by_mask = "Batched" in case.key and "dynamic_output_shape" in case.tags  # such rules refuse masks of a batch
     if not asked or by_mask or not {*state.over} & {*names} or state.declarations.files:
         return None

@@ -53,6 +53,8 @@ FOR_THE_CPU = re.compile(r"_caffe2::|image::(?!\w*cuda)|video_reader::|torchtext
 """Begins the names of operators of packages that are written for the CPU alone."""
 LAYERS = re.compile(r"aten::.*(?:conv|linear|addmm|batch_norm|lstm|gru|prelu|embedding)")
 """The names of operators that are layers of models."""
+DROPOUT = re.compile(r"aten::(?:bernoulli_\.float|(?:\w+_)?dropout)")
+"""Begins the names of operators of dropout in training mode."""
 OF_PHONES = ("Vulkan", "Metal")
 """Devices of one key, which PyTorch does not count as backends."""
 RAISING_FALLBACKS = ("MPS", "XPU")
@@ -65,8 +67,10 @@ FUNCTIONAL = frozenset({"add.Tensor", "add_.Tensor", "add.out", "mul.Tensor", "m
 """Operators of PyTorch that a module which is quantized has to call in another way."""
 REFUSING_RULES = "BatchRulesDynamic"
 """PyTorch's file of batching rules that only raise: they are of operators whose result depends on data."""
-READS_DATA = "data_dependent_output"
-"""The tag of operators that need the data of tensors."""
+READS_DATA, SIZED_BY_DATA = "data_dependent_output", "dynamic_output_shape"
+"""The tags of operators that need the data of tensors: of those that return values, or results of a size."""
+SIZED_AT_META = ("aten::_ctc_loss", "aten::index", "aten::linalg_lstsq")
+"""Operators with the second tag whose kernels at Meta need no data, or could do without."""
 MANY = 6
 """Number of keys from which on only the first are named."""
 
@@ -111,6 +115,13 @@ class Case(NamedTuple):
         """True if the state holds at the slot what the text says; of a fallback that raises, that it is there."""
         called = self.text.kind != NOT_ON_DEVICE or self.rule is not Rule.MISSING
         return called and self.rule in MESSAGES[self.text.kind].rules
+
+    @property
+    def is_sized_by_data(self) -> bool:
+        """True if the size of a result depends on data, so that meta tensors are refused in every version."""
+        is_tagged = SIZED_BY_DATA in self.tags and self.operator.partition(".")[0] not in SIZED_AT_META
+        traced = {"fake", "faking", "compiling", "exporting"} & self.text.names.keys()
+        return self.key == META and is_tagged and not traced
 
     @property
     def here(self) -> bool:
@@ -288,6 +299,10 @@ def facts(case: Case) -> Iterator[Fact]:
             f"{reads}have no data, so it cannot work for them, nor have a fake implementation (abstract impl).",
         )
         return
+    if case.is_sized_by_data:
+        why = f"The size of what {case.operator} returns depends on data, which meta tensors do not have"
+        yield Fact(NO_DATA, (META,), Proof.STATE, f"{why}: no version of PyTorch runs it for them by default.")
+        return
     if case.is_backend and case.key != META:
         yield from _reason(case)
     if case.here:
@@ -453,9 +468,13 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "outside": case.backend in OUTSIDE,
         "backward_op": "_backward" in case.operator,
         "of_layer": LAYERS.match(case.operator),
-        "eager_meta": (kind, case.key) == (NO_KERNEL, META)
+        "sized": case.is_sized_by_data,
+        "of_dropout": DROPOUT.match(case.operator),
+        "eager_meta": case.key == META
+        and (kind == NO_KERNEL or case.is_sized_by_data)
         and case.operator.startswith("aten::")
-        and not {"compiling", "exporting", "faking", "item"} & case.text.names.keys(),
+        and not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
+        and not (case.is_sized_by_data and "no_weights" in case.text.names),
         "elsewhere": others
         and case.backend not in OUTSIDE
         and case.several

@@ -153,6 +153,7 @@ def attention_of_several_dtypes(advice):
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
+untried("slot", "leave BetterTransformer out", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
 untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")
 untried("no-dtype", "Labels and indices have to be of int64", SECOND)

@@ -266,12 +266,13 @@ def fake_tensors_on_two_devices(advice):
     "data-dependent",
     "`torch._check(n > 3)`",
     "Use torch.where or torch.cond instead of a Python `if`",
-    "breaks the graph there and goes on",
+    "leave `fullgraph=True` out",
     "`@torch.compiler.disable`",
+    "integers of Python",
 )
 def condition_on_a_symbol(advice):
     def body(x):
-        n = x.sum().item()
+        n = 5 if "integers" in advice else x.sum().item()
         if "_check" in advice:
             torch._check(n > 3)
         if "where" in advice:
@@ -283,8 +284,27 @@ def condition_on_a_symbol(advice):
         inner = torch.compiler.disable(body)
         called = torch.compile(lambda x: inner(x) * 1, backend="eager")
     else:
-        called = torch.compile(body, backend="eager", fullgraph="breaks" not in advice)
+        called = torch.compile(body, backend="eager", fullgraph="fullgraph" not in advice)
     assert called(torch.ones(5, dtype=torch.int64)).sum() == 10
+
+
+@tries("no-meta", "run it with real tensors", "`torch.where(mask, x, 0)`")
+def size_of_data_of_meta_tensors(advice):
+    x = torch.ones(2) if "real" in advice else torch.ones(2, device="meta")
+    mask = x > 0
+    assert (torch.where(mask, x, 0) if "where" in advice else x.masked_select(mask)).shape == (2,)
+
+
+@tries("no-meta", "`torch.nonzero_static(x, size=n)`", until="2.4")
+def indices_of_meta_tensors(advice):
+    x = torch.ones(2, device="meta")
+    assert (torch.nonzero_static(x, size=2) if advice else x.nonzero()).shape == (2, 1)
+
+
+@tries("no-data", "`output_size=` of repeat_interleave", "run it with real tensors")
+def repeats_of_a_meta_tensor(advice):
+    repeats = torch.ones(2, dtype=torch.long, device="cpu" if "real" in advice else "meta")
+    torch.repeat_interleave(repeats, output_size=2 if "output_size" in advice else None)
 
 
 @tries("data-dependent", "get it from `torch.library.get_ctx().new_dynamic_size()`")

@@ -54,6 +54,13 @@ def quantized_tensor(advice):
     assert torch.add(x, x).sum() == 8
 
 
+@tries("no-kernel", "call `model.eval()` before the model is converted and run", "or take the dropout out")
+def dropout_of_a_quantized_tensor(advice):
+    layers = [torch.nn.Identity() if "take" in advice else torch.nn.Dropout(0.5)]
+    model = torch.nn.Sequential(*layers).train("eval" not in advice)
+    assert model(quantized()).dequantize().sum() == 4
+
+
 @tries("no-kernel", "Quantize the tensor before: `torch.quantize_per_tensor(...)`")
 def tensor_that_is_not_quantized(advice):
     x = quantized() if advice else ONE
