@@ -32,7 +32,8 @@ GROUPS = {
         "[tool.dispatch-cli.extract] of pyproject.toml: define, undefine, include, set, exclude. So can "
         "codegen-backends: the backends that PyTorch was built for, such as CPU and CUDA; without it, kernels of "
         "native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional. Give derivatives.yaml as a FILE beside "
-        "native_functions.yaml.",
+        "native_functions.yaml. A test in Python that reads other values in another call is another condition: "
+        "`probe(key) (value 2)`. PyTorch's own sources (aten, c10, torch) are read over no state.",
         ("-D", "-U", "-I", "--set", "--exclude", "--strict"),
     ),
     "output": OptionGroup(
