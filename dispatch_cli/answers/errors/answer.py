@@ -78,6 +78,8 @@ _NUMBERS = ("int", "SymInt", "float", "number", "bool")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 _OF_BITS = re.compile(r"bitwise_(?:and|or|xor|not)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
 """Begins the names of kernels of ``&``, ``|``, ``^`` and ``~``."""
+_OF_VML = re.compile(r"_vml|^(?:round|floor|ceil|trunc|sqrt|exp|log|sin|cos|tanh?|sigmoid|rsqrt|erf|reciprocal)$")
+"""The names of kernels that take each number for itself, and newer versions take integers, too."""
 _OF_NUMBERS = re.compile(r"arg(?:max|min)|abs|bincount|linspace|softmax|\w*vml|nonzero|search|bucket")
 """Begins the names of kernels that no version has for masks, or whose results are no masks."""
 _FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
@@ -264,7 +266,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "of_masks": not _OF_NUMBERS.match(details.get("function", "")),
         "of_bits": _OF_BITS.match(details.get("function", "")) and not any(map(_WHOLE.fullmatch, dtypes)),
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(details.get("function", "")),
-        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and "_vml" in details.get("function", "_vml_of"),
+        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and _OF_VML.search(details.get("function", "_vml")),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast

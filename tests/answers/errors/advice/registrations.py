@@ -26,13 +26,20 @@ def double(x):
 @tries(
     "overridden",
     "remove one of the two",
-    unchanged=("If a library is meant to replace a kernel of PyTorch, the warning is harmless",),
+    unchanged=("Nothing stops: the newer kernel runs",),
     until="2.13",
 )
 def kernel_twice(advice):
     raw("FRAGMENT", "t").def_("f(Tensor x) -> Tensor")
     for line in (2,) if advice else (2, 3):
         raw("IMPL", "t", "CPU", line).impl_t_t("f", "CPU", f"impl {line}")
+
+
+untried(
+    "overridden",
+    "If a package is meant to replace a kernel of PyTorch",
+    "as the newer kernel that runs, which is tried",
+)
 
 
 @tries(

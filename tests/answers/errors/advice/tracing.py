@@ -20,7 +20,7 @@ untried("not-exported", "Pass `opset_version={expected}`", "needs the packages o
 untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
-untried("not-in-runtime", "If it belongs to training", "needs ExecuTorch")
+untried("not-in-runtime", "That is of training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "If `import torch` raises it", OTHER)
