@@ -149,10 +149,9 @@ class UnitReader:
         body = self._bracketed([following]) if following is not None and following.text == "{" else None
         if taken is not None and body is not None:
             parameters = tuple(part[-1].text for part in split(taken[1:-1]) if part)
-            at, infer = taken[0].at, self._signatures.infer
-            found = self._functions.setdefault(name, {})
-            found.pop(at, None)  # the last one that is read comes last
-            found[at] = LibraryFunction(parameters, tuple(body[1:-1]), scope, at.file, infer)
+            functions = self._functions.setdefault(name, {})
+            functions.pop(scope, None)  # the last one that is read comes last
+            functions[scope] = LibraryFunction(parameters, tuple(body[1:-1]), self._signatures.infer)
 
     def _bracketed(self, start: list[CppToken]) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins in *start*, or directly behind it.
@@ -187,9 +186,7 @@ def _is_static(token: CppToken) -> bool:
 def _function_head(token: CppToken) -> tuple[str, list[CppToken], str]:
     """The name of the function in whose parameters *token* is, those from the ``(`` up to it, and what it is in.
 
-    Nothing where it is in no parameters.
-
-    A function that a macro makes is not looked at.
+    Nothing where it is in no parameters, and of a function that a macro makes.
     """
     before = token.source.blanked[max(0, token.offset - 500) : token.offset]
     opening = before.rfind("(")

@@ -77,8 +77,8 @@ class Registrar:
     def __init__(
         self, block: ExtractedBlock, findings: Findings, lookup: Lookup, infer: Infer, table: MacroTable
     ) -> None:
-        self._block, self._findings, self._lookup, self._infer = block, findings, lookup, infer
-        self._table = table
+        self._block, self._findings, self._lookup, self._table = block, findings, lookup, table
+        self.infer = infer
         self._python_module: tuple[str, ...] = ()
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
@@ -159,7 +159,7 @@ class Registrar:
             name = self._qualified(head.strip())
             if opening:
                 text = f"{name if isinstance(name, str) else head.strip()}({rest}".strip()
-            elif kernel and (inferred := self._infer(kernel.function_tokens, True)) and isinstance(name, str):
+            elif kernel and (inferred := self.infer(kernel.function_tokens, True)) and isinstance(name, str):
                 text = name + inferred
             else:
                 why = "it is inferred from a C++ function whose signature is not known"
@@ -188,7 +188,7 @@ class Registrar:
         key = self._block.dispatch_key if kernel.key is None else kernel.key
         if isinstance(key, str) and key in CATCH_ALL:
             key = None
-        signature = None if kernel.boxed_only or kernel.fallthrough else self._infer(kernel.function_tokens, False)
+        signature = None if kernel.boxed_only or kernel.fallthrough else self.infer(kernel.function_tokens, False)
         self._findings.add(
             ExtractedKernel(
                 self._block, operator, key, kernel.function, at, when, kernel.fallthrough, signature, kernel.boxed_only

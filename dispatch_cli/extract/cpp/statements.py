@@ -22,7 +22,6 @@ from dispatch_cli.extract.cpp.values import elements_of
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.sources.extracted import ExtractedBlock, ExtractedDefinition, Unknown
-from dispatch_cli.model.span import Span
 
 MAX_DEPTH = 40
 """Maximum depth of nested statements and calls of functions."""
@@ -43,19 +42,19 @@ _HARMLESS = frozenset(
 class LibraryFunction(NamedTuple):
     """A function that takes a library. parameters: their names. body: its statements.
 
-    scope: the innermost namespace or class that it is in; an empty text for none. file, infer: where the functions that
-    it names are looked for.
+    infer: gives the signatures of the functions that it names, which are in its file.
     """
 
     parameters: tuple[str, ...]
     body: tuple[CppToken, ...]
-    scope: str
-    file: str
     infer: Infer
 
 
-LibraryFunctions = dict[str, dict[Span, LibraryFunction]]
-"""The functions that were found so far, by name and place; what one registers that nothing calls, the audit finds."""
+LibraryFunctions = dict[str, dict[str, LibraryFunction]]
+"""The functions that were found so far, by name, and by the class or namespace that they are in.
+
+What one registers that nothing calls, the audit finds.
+"""
 
 
 def statements(tokens: list[CppToken], pairs: Mapping[int, int]) -> Iterator[list[CppToken]]:
@@ -145,14 +144,7 @@ class BodyReader:
         self._unit, self._functions = unit, functions
         self._values: dict[str, Sequence[CppToken]] = {}
         self._may_have_left = False
-        self._infer_here = infer
-        self._infer_in: dict[str, Infer] = {}
-        self._registrar = Registrar(block, findings, self._local, self._infer, unit.table)
-
-    def _infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
-        """The signature of a function; one that a called function names is looked for where that is."""
-        source = function[-1].source.name if function else ""
-        return self._infer_in.get(source, self._infer_here)(function, everywhere)
+        self._registrar = Registrar(block, findings, self._local, infer, unit.table)
 
     def read(self, tokens: list[CppToken], when: When, depth: int = 0) -> None:
         """Read statements one by one. when: what holds beside the conditions of *tokens*."""
@@ -279,20 +271,19 @@ class BodyReader:
         if call is NO_CALL or call.template or tokens[-1].text != ")":
             return False
         name, arguments = call.name, call.arguments
-        functions = [*self._functions.get(name, {}).values()]
-        self._unit.work.spend(len(functions))
-        if len(functions) > 1 and call.scope:
-            functions = [function for function in functions if function.scope == call.scope]
-        if not functions:
+        functions = self._functions.get(name, {})
+        last = next(reversed(functions.values()), None)
+        function = functions.get(call.scope) if len(functions) > 1 and call.scope else last
+        if function is None:
             kind = "macro" if name.isupper() else "function"
             self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
             return True
-        function = functions[-1]  # the last one before the call
         if len(arguments) != len(function.parameters):
             return False
-        self._infer_in[function.file] = function.infer
         values = dict(zip(function.parameters, arguments, strict=True))
         body = substitute(list(function.body), values, self._unit.work)
+        infer, self._registrar.infer = self._registrar.infer, function.infer
         self.read(body, joined(tokens[0].when, when), depth + 1)
+        self._registrar.infer = infer
         self._may_have_left = False  # a 'return' of the function leaves that alone
         return True

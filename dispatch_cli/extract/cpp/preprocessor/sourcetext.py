@@ -75,10 +75,10 @@ class SourceText:
         """The offsets of braces, each with the class or namespace that what follows it is in."""
         scopes, around = [(-1, "")], [""]
         for brace in _BRACE.finditer(self.blanked):
-            if brace["closing"]:
-                around.pop() if len(around) > 1 else None
-            else:
+            if not brace["closing"]:
                 around.append(brace["scope"] or around[-1])
+            elif len(around) > 1:
+                around.pop()
             scopes.append((brace.end(), around[-1]))
         return scopes
 

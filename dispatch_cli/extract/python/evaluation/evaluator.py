@@ -780,8 +780,8 @@ class Evaluator:
                 return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return names.is_instance(value, kinds)
-            case "super", []:
-                return _super(call.scope)
+            case "super", [] if call.scope.parent is not None and call.scope.names:
+                return SuperValue(next(iter(call.scope.names.values())), call.scope.parent)  # of the first parameter
             case "super", [ClassValue(scope=home), owner]:
                 return SuperValue(owner, home)
             case "callable", [FunctionValue() | ClassValue() | Prepared()]:
@@ -804,9 +804,8 @@ class Evaluator:
             if isinstance(owner, FunctionValue) and not name.startswith("__") and name not in owner.attributes:
                 return default[0]
             if isinstance(owner, Dotted) and _is_operator_namespace(owner.name):
-                test = self.truth_of(
-                    self._has_operator(owner.name.rpartition(".")[2], name, call), call.node, call.scope
-                )
+                is_there = self._has_operator(owner.name.rpartition(".")[2], name, call)
+                test = self.truth_of(is_there, call.node, call.scope)
                 operator = self.attribute(owner, name, call.scope)
                 return operator if isinstance(test, bool) else conditional([test], operator, default[0])
         return self.attribute(owner, name, call.scope)
@@ -819,16 +818,3 @@ _CACHES = frozenset({"functools.cache", "functools.lru_cache"})
 def _is_operator_namespace(name: str) -> bool:
     """True for ``torch.ops.my``."""
     return name.startswith("torch.ops.") and name.count(".") == 2
-
-
-def _super(scope: Scope) -> SuperValue:
-    """``super()`` in a method, or in a function that is in one. Errors: `NoResult`."""
-    method: Scope | None = scope
-    while method is not None and method.parent is not None and not method.parent.is_class:
-        method = method.parent
-    if method is None or method.parent is None or method.code is None:
-        raise NoResult
-    parameters = [*method.code.args.posonlyargs, *method.code.args.args]
-    if not parameters or parameters[0].arg not in method.names:
-        raise NoResult
-    return SuperValue(method.names[parameters[0].arg], method.parent)

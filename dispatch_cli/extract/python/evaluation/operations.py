@@ -51,18 +51,8 @@ _METHODS: dict[type, frozenset[str]] = {
         (
             *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "replace", "startswith", "endswith"),
             *("removeprefix", "removesuffix", "title", "capitalize", "partition", "rpartition", "join", "find"),
-            *(
-                "rfind",
-                "index",
-                "rindex",
-                "count",
-                "isidentifier",
-                "isdigit",
-                "isupper",
-                "islower",
-                "splitlines",
-                "format",
-            ),
+            *("rfind", "index", "rindex", "count", "isidentifier", "isdigit", "isupper", "islower", "splitlines"),
+            "format",
         )
     ),
     list: frozenset(("append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear")),
