@@ -255,9 +255,7 @@ untried(
     "as other calls that are kept out, which are tried",
 )
 untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
-untried("not-deterministic", "It is a part of backward()", "needs a GPU")
 untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
-untried("no-dtype", "If the call is in a package's code", OTHER)
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
 untried("bad-registration", "letter by letter: name the tensors", "needs an old version")

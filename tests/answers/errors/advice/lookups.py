@@ -109,7 +109,6 @@ untried("inference-tensor", "If no line of the program changes it", "the texts a
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
 untried("not-built", "MPS is a device of macOS alone", "needs macOS")
-untried("no-strides", "Under DistributedDataParallel, create embeddings", "newer versions print another text")
 untried("ran-on-cpu", "Turn fused Transformers off", "needs a backend with a fallback to the CPU")
 untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("bad-registration", "use PyTorch 2.8 or newer", "needs two builds")
@@ -167,5 +166,4 @@ def library_at_another_path(advice):
         torch.ops.load_library(path)
 
 
-untried("mixed-dtypes", "Or call it under `torch.autocast(device_type)`, which makes", "needs an older version")
 untried("no-subclass", "Each mode needs a rule", "needs another build")

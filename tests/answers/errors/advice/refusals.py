@@ -44,7 +44,6 @@ untried("wrong-arguments", "The text lists the overloads, and the types", "needs
 
 
 untried("no-stub", "or convert the tensors: `x.float()`", "needs a Mac")
-untried("no-dtype", "Dequantize it before the call", "needs an older PyTorch")
 
 
 @tries("no-dtype", "It takes other numbers than float32")
@@ -93,18 +92,6 @@ def two_names_of_a_backend(advice):
     torch.utils.rename_privateuse1_backend("mine")
     if not advice:
         torch.utils.rename_privateuse1_backend("other")
-
-
-@tries("bad-registration", "Give it an argument `device: torch.device`", since="2.13")
-def operator_without_tensors(advice):
-    def plain(n: int) -> torch.Tensor:
-        return torch.ones(n)
-
-    def placed(n: int, device: torch.device) -> torch.Tensor:
-        return torch.ones(n, device=device)
-
-    make = torch.library.custom_op("refusals::ones", mutates_args=(), device_types="cpu")(placed if advice else plain)
-    assert make(2, *((torch.device("cpu"),) if advice else ())).sum() == 2
 
 
 @tries("fake-mixed", "Pass the tensor that is changed to the function as an argument")

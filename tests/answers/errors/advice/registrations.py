@@ -236,11 +236,6 @@ def formula_of_a_change_in_place(advice):
     assert op(ONE).sum() == 8
 
 
-@tries("bad-registration", "Name in `mutates_args` those arguments that the schema marks")
-def arguments_that_a_schema_does_not_mark(advice):
-    custom_op("t::f", lambda x: None, mutates_args=("x",) if advice else (), schema="(Tensor(a!) x) -> ()")
-
-
 @tries("wrong-mutation", "the parameters of the operator's schema, in their order and with the same defaults")
 def fake_implementation_without_a_default(advice):
     op = define("t::f", "(Tensor x, int n=1) -> Tensor", CPU=lambda x, n=1: x + n)

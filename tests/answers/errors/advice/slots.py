@@ -239,7 +239,6 @@ untried("no-kernel", "Run the quantized model and its inputs on the CPU", "needs
 untried("no-kernel", "It is called in a backward: run the layer", "needs another build")
 untried("no-kernel", "For shapes alone, as in torch.compile", "needs another build")
 untried("mixed-devices", "A model that is spread over GPUs", "needs two GPUs")
-untried("no-derivative", "Collectives with derivatives", "needs several processes")
 untried("mixed-devices", "Leave `pin_memory=True` out of the DataLoader", "needs a GPU")
 untried("no-kernel", "GradScaler calls it for the gradients", "needs another build")
 untried("no-kernel", "Run the program, or this part, on the CPU", "needs the package of a backend")
@@ -258,7 +257,6 @@ untried("no-kernel", "This is a build for macOS", MPS)
 
 
 untried("no-kernel", "The CPU has none, so that no fallback helps", "needs a GPU of Intel")
-untried("no-kernel", "Train on one device, without DistributedDataParallel", "needs several processes")
 untried("no-kernel", "Before PyTorch 2.5 the code for XPU", "needs a GPU of Intel")
 untried("no-kernel", "A fallback of the device that a warning names", "needs another backend")
 untried("no-kernel", "Else choose a model (its quantization)", "needs a GPU")
