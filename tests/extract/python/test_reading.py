@@ -38,6 +38,7 @@ def test_versions_are_in_packagings_order() -> None:
     assert sorted(texts, key=packaging.version.parse) == [*texts]
     keys = [Version(text).key for text in texts]
     assert sorted({*keys}) == keys
+    assert Version(f"1.13{'a' * 10_000}!").key == Version(f"1{'-rc1' * 10_000}!").release == ()
 
 
 def live(python: str, folder: Path) -> Dumps:

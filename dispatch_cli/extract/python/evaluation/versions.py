@@ -21,7 +21,9 @@ VERSION_CLASSES = frozenset(
     )
 )
 """Functions that make a version of a text."""
-_VERSION = re.compile(r"v?(?:(\d{1,4})!)?(\d{1,4}(?:\.\d{1,4}){0,3})((?:[._-]?[a-z]{1,7}[._-]?\d*)*)(?:\+.*)?")
+_VERSION = re.compile(
+    r"v?(?:(\d{1,4})!)?(\d{1,4}(?:\.\d{1,4}){0,3})((?:[._-]?[a-z]+(?![a-z])(?:[._-]?\d{1,18})?)*)(?:\+.*)?"
+)
 _PHASES = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "pre": -1, "post": 1}
 _PHASE = re.compile(r"([a-z]+)[._-]?(\d*)")
 _BOUND = f"{TORCH_VERSION} >= "
