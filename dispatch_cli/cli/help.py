@@ -33,7 +33,7 @@ GROUPS = {
         "codegen-backends: the backends that PyTorch was built for, such as CPU and CUDA; without it, kernels of "
         "native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional. Give derivatives.yaml as a FILE beside "
         "native_functions.yaml. A test in Python that reads other values in another call is another condition: "
-        "`probe(key) (value 2)`. PyTorch's own sources (aten, c10, torch) are read over no state.",
+        "`probe(key) (value 2)`. check-invariants checks PyTorch's own sources (aten, c10, torch) over no state.",
         ("-D", "-U", "-I", "--set", "--exclude", "--strict"),
     ),
     "output": OptionGroup(

@@ -188,14 +188,17 @@ def source_options(
     )
 
 
-def load_state(source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[str] = ()) -> State:
+def load_state(
+    source: SourceOptions, guards: Sequence[str] = (), ops: Sequence[str] = (), pytorch_alone: bool = False
+) -> State:
     """Load and run what the source options name.
 
     guards: files that say what must hold, and register nothing. ops: the operators that are asked for; where nothing is
-    named to load, they are those of the newest embedded state, and standard error says so. Errors: InputError.
+    named to load, they are those of the newest embedded state, and standard error says so. pytorch_alone: no state is
+    assumed below PyTorch's own sources. Errors: InputError.
     """
     if source.files or source.keys or source.bases:
-        return _load(source, guards)
+        return _load(source, guards, pytorch_alone)
     if not ops:
         raise click.UsageError(
             "Nothing to load: give sources or declarations, such as '.' for this folder ('-' for standard input), "
@@ -237,7 +240,7 @@ def overlays_of(base: str, asked: Sequence[str]) -> Iterator[str]:
     yield from (name for backend, name in backends.items() if any(word.lower().endswith(backend) for word in asked))
 
 
-def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
+def _load(source: SourceOptions, guards: Sequence[str] = (), pytorch_alone: bool = False) -> State:
     from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
@@ -262,8 +265,8 @@ def _load(source: SourceOptions, guards: Sequence[str] = ()) -> State:
 
             if not source.bases and not source.without_base:
                 assumed = assumed_base(source.files, source.universe, None if project is None else project.base)
-            if assumed is not None and assumed.only_keys:
-                say_note(f"over no state, as these are PyTorch's own sources ({assumed.name}'s keys); --base names one")
+            if pytorch_alone and assumed is not None and assumed.of_pytorch:
+                say_note(f"PyTorch's own sources are checked alone, with {assumed.name}'s keys; --base adds a state")
                 source, assumed = source._replace(universe=assumed.name), None
             documents = _documents(source, name, None if assumed is None else assumed.name)
         state = api.load_state(

@@ -354,13 +354,13 @@ def file_line(file: str) -> str:
 class AssumedBase(NamedTuple):
     """An embedded state. why: how it was chosen, as the end of a sentence. setting: the one that names it, if any.
 
-    only_keys: the sources are PyTorch's own, and so not over the state: they have its dispatch keys.
+    of_pytorch: the sources are PyTorch's own, which register what the state has.
     """
 
     name: str
     why: str
     setting: Named | None = None
-    only_keys: bool = False
+    of_pytorch: bool = False
 
 
 def assumed_base(files: Sequence[str], universe: str | None, setting: Named | None) -> AssumedBase | None:
@@ -378,19 +378,21 @@ def assumed_base(files: Sequence[str], universe: str | None, setting: Named | No
     sources = [file for file in files if is_source(file)]
     if not sources:
         return None
-    if universe is not None:
-        return AssumedBase(universe, "as --universe says") if universe in states else None
+    if universe is not None and universe not in states:
+        return None
     from dispatch_cli.declarations.pytorch_requirement import is_pytorch, newest_allowed
 
     folder = common_folder(sources)
+    of_pytorch = is_pytorch(folder)
+    if universe is not None:
+        return AssumedBase(universe, "as --universe says", of_pytorch=of_pytorch)
     name, requirement, is_allowed = newest_allowed(folder, states)
-    if is_pytorch(folder):
-        return AssumedBase(name, "", only_keys=True)
     if requirement is None:
-        return AssumedBase(name, "the newest embedded state")
+        return AssumedBase(name, "the newest embedded state", of_pytorch=of_pytorch)
     clause = f"{requirement.span}: torch{requirement.spec}"
     if is_allowed:
-        return AssumedBase(name, f"the newest embedded state that the project allows ({clause})")
+        why = f"the newest embedded state that the project allows ({clause})"
+        return AssumedBase(name, why, of_pytorch=of_pytorch)
     return AssumedBase(name, f"the nearest embedded state to what the project requires ({clause})")
 
 

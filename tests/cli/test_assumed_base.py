@@ -90,17 +90,19 @@ def test_sources_that_define_aten_are_pytorch() -> None:
     assert [operator["operator"] for operator in json.loads(answer.out)["operators"]] == ["aten::add.Tensor"]
 
 
-def test_pytorchs_own_sources_are_over_no_state() -> None:
+def test_pytorchs_own_sources_are_checked_over_no_state() -> None:
     for folder in ("aten/src", "c10", "torch/csrc", "test"):
         Path(folder).mkdir(parents=True)
         Path(folder, "def.cpp").write_text('TORCH_LIBRARY(quantized, m) { m.def("add(Tensor x) -> Tensor"); }', "utf-8")
     Path("version.txt").write_text("2.13.0a0\n", "utf-8")
-    note = "note: over no state, as these are PyTorch's own sources (torch-2.13's keys); --base names one\n"
+    note = "note: PyTorch's own sources are checked alone, with torch-2.{}'s keys; --base adds a state\n"
     for folder in (".", "aten", "torch/csrc"):
-        answer = call("table", folder, "--format", "json")
-        assert note in answer.err and json.loads(answer.out)["universe"] == "torch-2.13"
-    for arguments in (["test"], ["aten", "--base", "torch-2.13"]):
-        assert "over no state" not in call("table", *arguments).err
+        assert note.format(13) in call("check-invariants", folder).err
+    assert note.format(6) in call("check-invariants", "aten", "--universe", "torch-2.6").err
+    for arguments in (["check-invariants", "test"], ["check-invariants", "aten", "--base", "torch-2.13"]):
+        assert "checked alone" not in call(*arguments).err
+    explained = call("explain", "aten::add.Tensor", "CPU", "aten")  # of which these sources define nothing
+    assert explained.code == 0 and "RegisterCPU" in explained.out
 
 
 @pytest.mark.parametrize(("namespace", "is_refused"), [("aten", True), ("prims", True), ("inductor", False)])

@@ -165,7 +165,7 @@ def checked(
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
     guards = () if source.keys else (*guards_of(project, source.allow_outside), *options.guards)
-    state = load_state(source._replace(project=project), guards, ops)
+    state = load_state(source._replace(project=project), guards, ops, pytorch_alone=True)
     from dispatch_cli.answers.findings.baseline import BaselineError, BaselineFilter
     from dispatch_cli.answers.findings.checked import checked_operators
     from dispatch_cli.answers.findings.report import findings_report
