@@ -259,15 +259,16 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     # in a product the weight is the second
     names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
     first, second = (details.get(name, "").lower() for name in names)
+    function = details.get("function", "")
     is_small = dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes)
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
         "is_bool": dtypes == {"bool"},
-        "of_masks": not _OF_NUMBERS.match(details.get("function", "")),
-        "of_bits": _OF_BITS.match(details.get("function", "")) and not any(map(_WHOLE.fullmatch, dtypes)),
-        "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(details.get("function", "")),
+        "of_masks": not _OF_NUMBERS.match(function),
+        "of_bits": _OF_BITS.match(function) and not any(map(_WHOLE.fullmatch, dtypes)),
+        "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(function),
         "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and _OF_VML.search(details.get("function", "_vml")),
-        "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(details.get("function", "")),
+        "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(function),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "is_float": dtypes and dtypes <= {"float", "float32"},
@@ -277,8 +278,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "double_complex": dtypes & {"complexdouble", "complex128"},
         "half_complex": dtypes & {"complexhalf", "complex32"},
         "small_float": is_small,
-        "newer_code": is_small
-        or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(details.get("function", ""))),
+        "newer_code": is_small or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(function)),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
         "wants_number": details.get("type") in _NUMBERS,
         "of_double": dtypes == {"double", "float"},
@@ -286,11 +286,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "gpus": all(details.get(name, "").startswith("cuda:") for name in ("device", "other_device")),
         "on_mps": details.get("device") == "mps",
-        "on_the_cpu": details.get("device", "").upper() == "CPU",
-        "creating": re.match(
-            r"(?:normal|\w*uniform|random|arange|linspace|fill_empty\w*)_", details.get("function", "")
-        ),
-        "on_gpu": re.search("cuda|mps|xpu", details.get("function", "")),
+        "creating": re.match(r"(?:normal|\w*uniform|random|arange|linspace|fill_empty\w*)_", function),
+        "on_gpu": re.search("cuda|mps|xpu", function),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
     method = details.get("dtype", "").lower()

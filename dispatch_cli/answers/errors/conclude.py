@@ -394,13 +394,11 @@ def _likely(case: Case, kind: str) -> Fact:
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
     what = "batching rule" if "Batched" in case.key else "kernel"
-    calls = (
-        ", a default one, which calls other operators, or only raises"
-        if case.rule is Rule.DEFAULT and not case.declared
-        else ""
-    )
+    calls = ""
     if case.key == META:
         calls = ", which gives shapes only"
+    elif case.rule is Rule.DEFAULT and not case.declared:
+        calls = ", a default one, which calls other operators, or only raises"
     who = "The files that are given declare" if case.declared else f"{case.over} has"
     return Fact("here", (case.key,), Proof.STATE, f"{who} a {what} there{calls}.")
 

@@ -28,12 +28,10 @@ HEAD = 5
 """Characters of a line that tell lines of a log, which begin alike."""
 _MARKS = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]|(?m:^)(?:\[rank\d{1,6}\]: ?)+")
 """Colours, and the rank that torchrun writes before each line."""
-_QUOTE_MARKS = (
-    "\u2018\u2019\u201a\u201b\u00b4\u2032\uff07\u300c\u300d",
-    "\u201c\u201d\u201e\u201f\u00ab\u00bb",
-)
-"""Single and double quote marks of printed matter, in several languages."""
-_FRAMES = str.maketrans("│┃║❱" + "".join(_QUOTE_MARKS), "|||>" + 9 * "'" + 6 * '"')
+_SINGLE = "\u2018\u2019\u201a\u201b\u00b4\u2032\uff07\u300c\u300d"
+_DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb"
+"""Quote marks of printed matter, in several languages."""
+_FRAMES = str.maketrans(f"│┃║❱{_SINGLE}{_DOUBLE}", "|||>" + len(_SINGLE) * "'" + len(_DOUBLE) * '"')
 """Lines round the tracebacks of rich, its mark before the line that was running, and quote marks."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")

@@ -28,14 +28,13 @@ class OtherError(NamedTuple):
 class ErrorReport(StartsFrom):
     """The answer to an error or a warning of PyTorch.
 
-    file: where the text was read from. line, kind, operator,
-    key: of the error that is explained, the line from 1; operator and key are None where the text and its kind name
-    none. printed_key: the key as the text writes it. backend_name: its name of PrivateUse1. details: other names in it.
-    warning: it is no error. says: the kind in a clause. means: PyTorch's meaning. facts: about the slot. user, author:
-    advice for who calls the operator, and for who wrote or registers it, the best first. version: of the text.
-    reproduced: the state holds what the text says; None for a text about no slot, and where it is not known. explained:
-    the slot, as `explain` explains it; only where the state holds what the text says. others: further errors of the
-    text.
+    file: where the text was read from. line, kind, operator, key: of the error that is explained, the line from 1;
+    operator and key are None where the text and its kind name none. printed_key: the key as the text writes it.
+    backend_name: its name of PrivateUse1. details: other names in it. warning: it is no error. says: the kind in a
+    clause. means: PyTorch's meaning. facts: about the slot. user, author: advice for who calls the operator, and for
+    who wrote or registers it, the best first. version: of the text. reproduced: the state holds what the text says;
+    None for a text about no slot, and where it is not known. explained: the slot, as `explain` explains it; only where
+    the state holds what the text says. others: further errors of the text.
     """
 
     REPORT: ClassVar[str] = "error"
