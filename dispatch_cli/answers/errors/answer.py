@@ -357,9 +357,8 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
     """
     names = bases.names()
     asked = case.pytorchs and case.key not in (UNDEFINED, *case.universe.covered_by(AUTOGRAD))
-    asked = asked and not case.is_sized_by_data
-    by_mask = "Batched" in case.key and "dynamic_output_shape" in case.tags  # such rules refuse masks of a batch
-    if not asked or by_mask or not {*state.over} & {*names} or state.declarations.files:
+    by_data = "Batched" in case.key and conclude.SIZED_BY_DATA in case.tags  # such rules refuse masks of a batch
+    if not asked or by_data or case.is_sized_by_data or not {*state.over} & {*names} or state.declarations.files:
         return None
     first = None
     for base in names:

@@ -451,7 +451,10 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     of_kernels = {case.universe.runtime_parts[key][0] for key in case.kernels or ()}
     of_call = is_backend and not case.makes
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
-    others = kind == NO_KERNEL and is_dense and case.backend not in ("CPU", META) and case.pytorchs and not case.makes
+    is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
+    is_cpu_only = case.devices(DENSE) == ("CPU",)
+    is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
+    is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL
     conditions = {
         **dict.fromkeys((kind.replace("-", "_") for kind in kinds), True),
         "declared": case.declared,
@@ -468,15 +471,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_layer": LAYERS.match(case.operator),
         "sized": case.is_sized_by_data,
         "of_dropout": DROPOUT.match(case.operator),
-        "eager_meta": case.key == META
-        and (kind == NO_KERNEL or case.is_sized_by_data)
-        and case.operator.startswith("aten::")
-        and not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
-        and not (case.is_sized_by_data and "no_weights" in case.text.names),
-        "elsewhere": others
-        and case.backend not in OUTSIDE
-        and case.several
-        and (case.kernels is None or case.devices(DENSE) == ("CPU",)),
+        "eager_meta": case.key == META and case.operator.startswith("aten::") and is_eager and is_asked,
+        "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS and not not_on_cpu,

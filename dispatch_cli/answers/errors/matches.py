@@ -43,10 +43,8 @@ def matches(text: str) -> Iterator[Match]:
     for kind, template, words in patterns():
         if all(word in text for word in words):
             fitting = (_match(kind, match) for match in _compiled(template).finditer(text))
-            if kind in (NO_KERNEL, NO_META):
-                yield from (match for match in fitting if "::" in (match.operator or "::"))
-            else:
-                yield from fitting
+            of_operator = kind in (NO_KERNEL, NO_META)
+            yield from (match for match in fitting if not of_operator or "::" in (match.operator or "::"))
 
 
 @cache

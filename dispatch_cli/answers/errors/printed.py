@@ -47,12 +47,8 @@ def read_key(universe: Universe, printed: str) -> tuple[str | None, str | None]:
     heads = (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED))
     for head in sorted(heads, key=len, reverse=True):
         backend = printed.removeprefix(head)
-        if (
-            printed.startswith(head)
-            and backend in (backend.lower(), backend.upper())
-            and backend[:1].isalpha()
-            and backend != UNNAMED
-        ):
+        is_name = backend[:1].isalpha() and backend in (backend.lower(), backend.upper()) and backend != UNNAMED
+        if printed.startswith(head) and is_name:
             return f"{head}{RENAMED}", None if backend == "privateuseone" else backend
     return None, None
 
