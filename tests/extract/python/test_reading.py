@@ -34,7 +34,7 @@ Dumps = dict[str, list[str]]
 
 
 def test_versions_are_in_packagings_order() -> None:
-    texts = ("2.5.0.dev1", "2.5a0.dev2", "2.5.0a0", "v2.5.0-beta.2", "2.5rc1", "2.5", "2.5.0.post1", "2.5.1", "1!2.0")
+    texts = ("2.5.0.dev1", "2.5.0a0", "v2.5.0-beta.2", "2.5rc1", "2.5", "2.5.0.post1", "2.5.1")
     assert sorted(texts, key=packaging.version.parse) == [*texts]
     keys = [Version(text).key for text in texts]
     assert sorted({*keys}) == keys

@@ -21,11 +21,8 @@ VERSION_CLASSES = frozenset(
     )
 )
 """Functions that make a version of a text."""
-_VERSION = re.compile(
-    r"v?(?:(\d{1,4})!)?(\d{1,4}(?:\.\d{1,4}){0,3})((?:[._-]?[a-z]+(?![a-z])(?:[._-]?\d{1,18})?)*)(?:\+.*)?"
-)
-_PHASES = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "pre": -1, "post": 1}
-_PHASE = re.compile(r"([a-z]+)[._-]?(\d*)")
+_VERSION = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){0,3})(?:[._-]?([a-z]{1,7})[._-]?(\d{0,18}))?(?:\+.*)?")
+_PHASES = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "c": -1, "rc": -1, "pre": -1, None: 0, "post": 1}
 _BOUND = f"{TORCH_VERSION} >= "
 
 
@@ -38,17 +35,15 @@ class Version(str):
     def release(self) -> tuple[int, ...]:
         """The numbers of the version; none of a text that is no version."""
         match = _VERSION.fullmatch(self)
-        return () if match is None else tuple(map(int, match[2].split(".")))
+        return () if match is None else tuple(map(int, match[1].split(".")))
 
     @property
     def key(self) -> tuple[Any, ...]:
         """An order of versions: one before a release, such as 2.8.0a0, is before it. Empty for no version."""
         match = _VERSION.fullmatch(self)
-        phases = [] if match is None else _PHASE.findall(match[3])
-        if match is None or any(word not in _PHASES for word, _ in phases):
+        if match is None or match[2] not in _PHASES:
             return ()
-        order = [(_PHASES[word], int(number or 0)) for word, number in phases]
-        return int(match[1] or 0), (*self.release, 0, 0, 0)[:4], (*order, (0, 0))
+        return (*self.release, 0, 0, 0)[:4], _PHASES[match[2]], int(match[3] or 0)
 
     def attribute(self, name: str) -> Any:
         """An attribute of a version of `packaging`; None for others."""
