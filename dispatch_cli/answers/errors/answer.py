@@ -267,7 +267,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "of_masks": not _OF_NUMBERS.match(function),
         "of_bits": _OF_BITS.match(function) and not any(map(_WHOLE.fullmatch, dtypes)),
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(function),
-        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and _OF_VML.search(details.get("function", "_vml")),
+        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and (not function or _OF_VML.search(function)),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(function),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast

@@ -104,7 +104,8 @@ def support_report(
     Where not all is known of a kernel of an operator, it is not known that a call of it fails.
     """
     start = starts_from(state, (row.operator for row in rows))
-    undecided = {kernel.operator for kernel in start[-1]}
+    *_, undecided_kernels = start
+    undecided = {kernel.operator for kernel in undecided_kernels}
     rows = [
         row._replace(cells=tuple(INCOMPLETE if cell.verdict.fails else cell for cell in row.cells))
         if str(row.operator) in undecided
