@@ -10,7 +10,8 @@ PyTorch takes kernels at a functionality, such as Sparse or NestedTensor, which 
 takes what a `torch.library.Library` registers that only a local variable of a function holds, and removes it when the
 function returns.
 
-Two definitions under conditions of their own are a warning: the conditions may exclude each other.
+Two definitions under conditions of their own are a warning: the conditions may exclude each other. Those of the turns
+of one loop are no finding.
 
 A registration that needs its operator to be there, such as `torch.library.register_fake`, is refused without it.
 `dangling-implementation` says when that is an error, and when the operator is another library's.
@@ -51,7 +52,7 @@ Fix: correct the registration, or leave out sources that are not loaded together
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.catalogue import dangling_implementation as dangling
 from dispatch_cli.checks.catalogue.dangling_implementation import (
@@ -67,6 +68,7 @@ from dispatch_cli.engine.table.registration import Refusal
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
 
 _DUPLICATE, _UNKNOWN = Refusal.DUPLICATE_DEFINITION.value, Refusal.UNKNOWN_OPERATOR.value
 _REPEATED = frozenset({_DUPLICATE, Refusal.DUPLICATE_LIBRARY.value, Refusal.FAKE_IMPL.value})
@@ -102,11 +104,18 @@ def is_expected(item: Problem) -> bool:
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for everything that is refused."""
+    steps = (step for step in view.own_steps if isinstance(step, Define))
+    defined = {(step.schema.name, step.span): step for step in reversed([*steps])}
+    excluded: set[Span | None] = set()
     for position, item in enumerate(view.state.refused):
         if item.operator is not None and not view.is_whole and OperatorName.parse(item.operator) not in view.operators:
             continue
         if is_expected(item) or (item.code == _UNKNOWN and _asks_in_vain(view, item)):
             continue
+        if (excluding := _excluding(item, defined)) is not None:
+            if item.span in excluded or excluding.span == item.span:
+                continue  # a loop may stop after the first; and calls of a helper are repeated as a whole
+            excluded.add(item.span)
         message = " ".join(item.message.split())
         text, is_given, reason = message.rpartition(" reason: ")
         if is_given:
@@ -131,17 +140,18 @@ def find(view: View) -> Iterator[Finding]:
             finding = finding._replace(severity=Severity.WARNING)  # the project may be for another PyTorch
         if finding.severity is Severity.WARNING and view.state.over:
             finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
-        if item.code == _DUPLICATE and _rests_on_both(view, item):
+        if excluding is not None:
             finding = finding._replace(severity=Severity.WARNING)
         yield finding._replace(when=when)
 
 
-def _rests_on_both(view: View, item: Problem) -> bool:
-    """True if an operator's definitions have conditions of which neither says that the other holds."""
-    places = {item.span, *(related.span for related in item.related)}
-    steps = (step for step in view.own_steps if isinstance(step, Define) and step.span in places)
-    others = [{*step.when} for step in steps if step.when != item.when]
-    return bool(others) and all(when - {*item.when} and {*item.when} - when for when in others)
+def _excluding(item: Problem, defined: Mapping[tuple[OperatorName, Span | None], Define]) -> Define | None:
+    """The definition that stands, if its conditions and the refused one's may exclude each other."""
+    if item.code != _DUPLICATE or item.operator is None:
+        return None
+    name, own = OperatorName.parse(item.operator), {*item.when}
+    first = next((defined[name, other.span] for other in item.related if (name, other.span) in defined), None)
+    return first if first is not None and {*first.when} - own and own - {*first.when} else None
 
 
 def _asks_in_vain(view: View, item: Problem) -> bool:

@@ -40,6 +40,7 @@ from dispatch_cli.extract.python.evaluation.values import (
     decided,
     default_nodes,
     exclusive,
+    function_name,
     joined,
     merged,
     source_text,
@@ -84,6 +85,7 @@ class Evaluator:
         self._operations = Operations(run)
         self._imported: dict[ImportedName, Value] = {}
         self._depended: dict[str, dict[tuple[Value, ...], int]] = {}
+        self._kept: dict[int, Value] = {}
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
@@ -142,25 +144,34 @@ class Evaluator:
 
     def name(self, value: Value, scope: Scope) -> None:
         """Note what a value depends on when it gets a name."""
-        if isinstance(value, Opaque) and value.node is not None and not value.of:
-            value.of = self._number("", value.node, scope)
+        for option in value.options if isinstance(value, Alternatives) else (ValueOption((), value),):
+            inner = option.value
+            if isinstance(inner, Opaque) and inner.node is not None and not inner.of:
+                inner.of = self._number("", inner.node, scope)
 
     def _number(self, text: str, node: ast.AST, scope: Scope) -> int:
-        """The number of the values that names in an expression have; 0 where calls and loops do not change them."""
+        """The number of the values that names in an expression have; 0 where nothing gives the names values."""
         values: dict[Value, None] = {}
         for part in names.every_node(node):
             self.run.spend(1)
-            home: Scope | None = scope
-            while isinstance(part, ast.Name) and home is not None:
-                value = home.names.get(part.id, home)
-                is_local = home.code is not None
-                if constant(value) or (is_local and isinstance(value, InstanceValue)):
-                    values[value] = None
-                elif isinstance(value, Opaque) and value.text != part.id and (is_local or value.of):
-                    values[value.text, value.of] = None
-                home = home.parent if value is home else None
+            if isinstance(part, ast.Name):
+                with suppress(NoResult):
+                    value = self.look_up(part.id, scope)
+                    if function_name(value).rpartition(".")[2] != part.id:
+                        values[self._identity(value)] = None
         seen = self._depended.setdefault(text, {})
         return seen.setdefault((*values,), len(seen) + 1) if values else 0
+
+    def _identity(self, value: Value) -> Value:
+        """What two values have in common only if a test of them has one result."""
+        if isinstance(value, Alternatives):
+            return tuple((option.when, self._identity(option.value)) for option in value.options)
+        if isinstance(value, Opaque | ModuleValue):
+            return (value.text, value.of) if isinstance(value, Opaque) else value.file
+        if constant(value) or isinstance(value, Dotted):
+            return value
+        self._kept[id(value)] = value  # its identity is of no other value while it is there
+        return (id(value),)
 
     # values. Errors: `NoResult`
 
