@@ -321,6 +321,21 @@ def test_a_repeated_mistake_without_an_operator_is_said_once(tmp_path: Path) -> 
     assert f"also  {tmp_path}/b.cpp:1, {tmp_path}/c.cpp:1" in out and "\n3 errors" in out
 
 
+def test_definitions_in_calls_and_turns_that_may_exclude_each_other(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(
+        'import torch\nlib = torch.library.Library("my", "FRAGMENT")\ndef define(backend):\n'
+        "    if probe(backend):\n"
+        '        lib.define("f() -> ()")\n        lib.define("g() -> ()")\n'
+        '    lib.define(f"{backend}() -> ()")\n'
+        'define("a")\ndefine("b")\n'
+        'for each in ("a", "b"):\n    if probe(each):\n        lib.define("h() -> ()")\n',
+        "utf-8",
+    )
+    report = json.loads(call("check-invariants", str(tmp_path), "--format", "json").out)
+    refused = [item for item in report["findings"] if item["check"] == "refused-registration"]
+    assert [(item["severity"], item["operator"]) for item in refused] == [("warning", "my::f")]
+
+
 REFUSED_CALLS = """
 import torch
 

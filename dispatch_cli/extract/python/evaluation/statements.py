@@ -69,6 +69,7 @@ class Statements:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._run = evaluator.run
+        self._breaks: list[tuple[list[Condition], dict[str, Value]]] = []
         evaluator.block, evaluator.assign = self.block, self.assign
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
@@ -148,6 +149,8 @@ class Statements:
             case ast.Raise():
                 return Flow(True, leaves="raise")
             case ast.Break():
+                self._run.spend(len(self._run.now.when) // PARTS)
+                self._breaks.append(([*self._run.now.when], scope.names))
                 return Flow(True, leaves="break")
             case ast.Continue():
                 return Flow(True, leaves="continue")
@@ -263,7 +266,7 @@ class Statements:
             self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             return self._unknown_times(node.body, scope, why)
-        size = len(self._run.now.when)
+        size, breaks, self._breaks = len(self._run.now.when), self._breaks, []
         flow = Flow()
         for item in items:
             flow = Flow()
@@ -276,24 +279,37 @@ class Statements:
                 break
             if flow.after and flow.leaves != "continue":
                 self._run.now.when += [condition for condition in flow.after if condition not in self._run.now.when]
+        ends = [(tuple(when[size:]), names) for when, names in self._breaks]
+        if not flow.leaves_loop:
+            flow = self.block(node.orelse, scope)
+            if flow.ends and ends:
+                flow = Flow(after=[] if flow.leaves == "raise" else _any_of([when for when, _ in ends]))
+            else:
+                ends.append((tuple(self._run.now.when[size:]), scope.names))
+        elif flow.leaves != "return":
+            flow = Flow()
+        self._run.spend(len(ends) * len(scope.names))
+        scope.names = _joined_names(scope.names, ends)
         del self._run.now.when[size:]
-        if flow.leaves_loop:
-            return flow if flow.leaves == "return" else Flow()
-        return self.block(node.orelse, scope)
+        self._breaks = breaks
+        return flow
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
         """Take the registrations in a loop as done an unknown number of times; what it changes is not known."""
         before, self._run.now.uncertain = self._run.now.uncertain, self._run.now.uncertain or why
+        breaks, self._breaks = self._breaks, []
         self._run.spend(len(scope.names))
         held = {name: (value, _size(value)) for name, value in scope.names.items()}
         try:
             self.block(body, scope)
         finally:
             self._run.now.uncertain = before
-        for name, value in scope.names.items():
-            known, size = held.get(name, (_UNSET, 0))
-            if value is not known or _size(value) != size:
-                scope.names[name] = Opaque(None, name)
+        for names in (scope.names, *(names for _, names in self._breaks)):
+            for name, value in [*names.items()]:
+                known, size = held.get(name, (_UNSET, 0))
+                if value is not known or _size(value) != size:
+                    scope.names[name] = Opaque(None, name)
+        self._breaks = breaks
         return Flow()
 
     # branches
