@@ -273,7 +273,8 @@ class BodyReader:
         name, arguments = call.name, call.arguments
         functions = self._functions.get(name, {})
         last = next(reversed(functions.values()), None)
-        function = functions.get(call.scope) if len(functions) > 1 and call.scope else last
+        scope = call.scope or tokens[0].source.scope(tokens[0].offset)
+        function = functions.get(scope, None if len(functions) > 1 and call.scope else last)
         if function is None:
             kind = "macro" if name.isupper() else "function"
             self._refuse(tokens, f"what the {kind} {name} does with the library is not known", when)
