@@ -291,13 +291,9 @@ def facts(case: Case) -> Iterator[Fact]:
         yield Fact(NO_DATA, (case.key,), Proof.STATE, f"{why}: a rule can only refuse.")
         return
     if case.key == META and READS_DATA in case.tags:
-        reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do. These tensors "
-        yield Fact(
-            NO_DATA,
-            (META,),
-            Proof.STATE,
-            f"{reads}have no data, so it cannot work for them, nor have a fake implementation (abstract impl).",
-        )
+        reads = f"{case.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do"
+        lacks = "These tensors have no data, so it cannot work for them, nor have a fake implementation (abstract impl)"
+        yield Fact(NO_DATA, (META,), Proof.STATE, f"{reads}. {lacks}.")
         return
     if case.is_sized_by_data:
         why = f"The size of what {case.operator} returns depends on data, which meta tensors do not have"
