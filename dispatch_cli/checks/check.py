@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.checks.view import View
     from dispatch_cli.engine.table.registration import Registration
 
-__all__ = [
-    "Check",
-    "Finding",
-    "Group",
-    "MissingPart",
-    "Need",
-    "Related",
-    "Severity",
-]
+__all__ = ["Check", "Finding", "Group", "MissingPart", "Need", "Related", "Severity"]
 
 _DECIDE = "decide it with -D, --set or [tool.dispatch-cli.extract]"
 

@@ -222,10 +222,7 @@ def undecided_entry(row: Extracted) -> Data:
 
 def not_understood_entry(row: NotUnderstood) -> Data:
     """The entry of a statement that was not understood."""
-    entry = placed(row.at, row.when) | {
-        "text": one_line(row.text) or "…",
-        "reason": one_line(row.why) or "not said",
-    }
+    entry = placed(row.at, row.when) | {"text": one_line(row.text) or "…", "reason": one_line(row.why) or "not said"}
     return entry | ({"bound": True} if row.bound else {}) | ({"unread": True} if row.unread else {})
 
 

@@ -9,15 +9,7 @@ from dataclasses import replace
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
-from dispatch_cli.answers.errors.messages import (
-    MESSAGES,
-    NOT_DEFINED,
-    OVERRIDDEN,
-    SLOT,
-    advice,
-    evidence,
-    filled,
-)
+from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, evidence, filled
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, is_warning, uncoloured
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError

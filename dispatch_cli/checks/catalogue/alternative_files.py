@@ -51,15 +51,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.declarations import (
-    Define,
-    Fallback,
-    Implement,
-    LibraryKind,
-    OpenBlock,
-    PythonKernel,
-    Step,
-)
+from dispatch_cli.model.declarations import Define, Fallback, Implement, LibraryKind, OpenBlock, PythonKernel, Step
 from dispatch_cli.model.span import Span
 
 Places = dict[str, Span | None]

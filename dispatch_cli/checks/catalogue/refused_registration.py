@@ -116,6 +116,8 @@ def find(view: View) -> Iterator[Finding]:
             if item.span in excluded or excluding.span == item.span:
                 continue  # a loop may stop after the first; and calls of a helper are repeated as a whole
             excluded.add(item.span)
+        from dispatch_cli.model.conditions.simplify import text_of_all
+
         message = " ".join(item.message.split())
         text, is_given, reason = message.rpartition(" reason: ")
         if is_given:
@@ -129,11 +131,6 @@ def find(view: View) -> Iterator[Finding]:
             tip=item.hint,
             subject=item.code,
         )
-        when = None
-        if item.when:
-            from dispatch_cli.model.conditions.simplify import text_of_all
-
-            when = text_of_all(item.when) or None
         if item.code == _UNKNOWN and item.operator is not None:
             finding = _of_unknown_operator(view, finding, OperatorName.parse(item.operator), position < MAX_SUGGESTIONS)
         if view.state.over_assumed and item.code in _OF_VERSION and item.operator in view.pytorch_operators:
@@ -142,7 +139,7 @@ def find(view: View) -> Iterator[Finding]:
             finding = finding._replace(message=finding.message.replace("PyTorch", ", ".join(view.state.over), 1))
         if excluding is not None:
             finding = finding._replace(severity=Severity.WARNING)
-        yield finding._replace(when=when)
+        yield finding._replace(when=text_of_all(item.when) or None)
 
 
 def _excluding(item: Problem, defined: Mapping[tuple[OperatorName, Span | None], Define]) -> Define | None:
