@@ -115,11 +115,31 @@ CASES = (
         "returns one of two",
         custom("(x: Tensor) -> Tensor", "y = x.t()\n    if x.dim() == 2:\n        y = x.clone()\n    return y"),
     ),
+    *(
+        good(f"returns a copy: x[{index}]", custom("(x: Tensor) -> Tensor", f"y = x[{index}]; y.mul_(2); return y"))
+        for index in ("[0, 1]", "(0, 1),", ":, [2, 1, 0]")
+    ),
+    *(
+        raises(f"returns a view: x[{index}]", RETURNED, custom("(x: Tensor) -> Tensor", f"return x[{index}]"))
+        for index in ("0, 1", "-1", "..., None", "()")
+    ),
     good("returns a clone", custom("(x: Tensor) -> Tensor", "return x.view(-1).clone().view(2, 3)")),
     # a kernel that writes to its argument
     *(
         differs(f"writes: {write}", WRITTEN, custom("(x: Tensor) -> Tensor", f"{write}; return x.clone()"), WRITES)
-        for write in ("x.add_(1)", "x[0] = 1", "x += 1", "torch.add(x, 1, out=x)", "torch._foreach_add_([x], 1)")
+        for write in (
+            "x.add_(1)",
+            "x[0] = 1",
+            "x[[0, 1]] = 1",
+            "x += 1",
+            "torch.add(x, 1, out=x)",
+            "torch._foreach_add_([x], 1)",
+        )
+    ),
+    good(
+        "writes to a copy",
+        custom("(x: Tensor) -> Tensor", "x[[0, 1]].add_(1); x[[0]][0] = 1; return x.clone()"),
+        WRITES,
     ),
     differs("writes to a view", WRITTEN, custom("(x: Tensor) -> None", "x.view(-1)[0] = 1", NOTHING), WRITES),
     differs("writes by another name", WRITTEN, custom("(x: Tensor) -> None", "y = x[0]; y.add_(1)", NOTHING), WRITES),

@@ -169,7 +169,7 @@ def _storage(node: ast.expr) -> Iterator[tuple[str, bool]]:
         match node:
             case ast.Attribute(value, attribute) if attribute in _VIEW_ATTRIBUTES:
                 node = value
-            case ast.Subscript(value, index) if all(map(_is_plain, _parts(index))):
+            case ast.Subscript(value, index) if not isinstance(index, ast.List) and all(map(_is_plain, _parts(index))):
                 node = value
             case ast.Call(ast.Attribute(value, method)) if method in _VIEWS or _is_in_place(method):
                 node = value
