@@ -52,6 +52,8 @@ _PARAMETERS = {
     "register_autocast": "op device_type cast_inputs",
 }
 """Parameters of functions; those that end with a function return a decorator where it is not given."""
+_ALIAS_ANALYSES = ("", "FROM_SCHEMA", "CONSERVATIVE")
+"""What ``Library.define`` takes."""
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 
@@ -258,6 +260,8 @@ class TorchCalls:
         arguments = call.arguments("schema alias_analysis")
         schema, alias = arguments.get("schema"), arguments.get("alias_analysis", "")
         text = why = refused = None
+        if isinstance(schema, str) and isinstance(alias, str | None) and alias not in _ALIAS_ANALYSES:
+            schema = NamedSchema(schema.partition("(")[0], "", f"Invalid alias_analysis type {alias}")
         if isinstance(schema, str):
             name: str | Unknown = names.qualified(lib.block.namespace, schema.partition("(")[0].strip())
             text = f"{name}({schema.partition('(')[2]}" if isinstance(name, str) else None
@@ -271,7 +275,7 @@ class TorchCalls:
             text,
             *self._run.where(call),
             tags=names.tags_of(arguments.get("tags")),
-            alias_analysis=alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
+            alias_analysis=alias if alias == "CONSERVATIVE" else None,
             why_unknown=why or (None if text else f"the schema is `{names.shown(schema, call.node)}`"),
             refused=refused,
         )
