@@ -7,9 +7,9 @@ has kernels registered to both CompositeImplicitAutograd and a backend mapped to
 rules`, from `aten/src/ATen/core/dispatch/OperatorEntry.cpp`; pytorch/pytorch#50246, hpcaitech/ColossalAI#1515).
 
 Tensors of mkldnn, FPGA and the like carry AutogradOther. With a kernel at one of their keys, every call with such a
-tensor fails, which is an error. Sparse and quantized tensors carry the autograd key of their device instead. With
-kernels at their keys only, the finding is a warning: the calls that fail are those with tensors of the other backends,
-which the composite kernel would have served.
+tensor fails outside of inference mode, which is an error. Sparse and quantized tensors carry the autograd key of their
+device instead. With kernels at their keys only, the finding is a warning: the calls that fail are those with tensors of
+the other backends, which the composite kernel would have served.
 
 Bad:
 
@@ -54,7 +54,8 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
     culprits = view.dispatcher.keys_in(pattern.decision(AUTOGRAD_OTHER).blockers)
     # not only the culprits': tensors of HIP carry AutogradOther too, although a kernel at HIP makes nothing ambiguous
     failing = [key for key in pattern.keys if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
-    fails = f"calls with {keys_text(failing)} tensors fail" if failing else f"calls at {AUTOGRAD_OTHER} fail"
+    with_tensors = f"calls with {keys_text(failing)} tensors fail outside of inference mode"
+    fails = with_tensors if failing else f"calls at {AUTOGRAD_OTHER} fail"
     for name in pattern.operators:
         if not view.concerns(name, (*culprits, CATCH_ALL)):
             continue
