@@ -49,7 +49,7 @@ PACKAGE_OF = {
 }
 """The packages of operators by their namespaces; others are called like them."""
 OPSETS = {
-    **dict.fromkeys(("diagonal", "tensor_split", "tile", "unflatten"), 13),
+    **dict.fromkeys(("diagonal", "repeat_interleave", "tensor_split", "tile", "unflatten"), 13),
     **dict.fromkeys(("scaled_dot_product_attention", "tril", "triu"), 14),
     **dict.fromkeys(("grid_sampler", "scatter_reduce"), 16),
     "stft": 17,
@@ -58,6 +58,18 @@ OPSETS = {
     "affine_grid_generator": 20,
 }
 """The first opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, where it is late."""
+_IN_NO_OPSET = re.compile(
+    r"inverse|pinverse|symeig|(?:linalg_)?(?:inv|pinv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)"
+)
+"""Begins the names of operators on matrices that ONNX does not have."""
+INSTEAD = {
+    "linalg_norm": "`(x * x).sum(-1).sqrt()`",
+    "multiply": "`x * y`",
+    "repeat_interleave": "`x.unsqueeze(1).expand(-1, n, …).flatten(0, 1)`",
+    "silu": "`x * torch.sigmoid(x)`",
+    "unflatten": "`x.reshape(…)`",
+}
+"""Other ways to write operators that an exporter lacks."""
 _SAVED_PLACE = re.compile(r"\S+\.py\(\d{1,9}\): .*")
 KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
 """The packages whose name is sure; another namespace may be the name of a part."""
@@ -76,8 +88,10 @@ _OF_NUMBERS = re.compile(r"arg(?:max|min)|abs|bincount|linspace|softmax|\w*vml|n
 """Begins the names of kernels that no version has for masks, or whose results are no masks."""
 _FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
 """Begins the names of kernels that take whole numbers alone."""
-_OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|gather|scatter|one_hot|bincount")
+_OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|one_hot|bincount")
 """Begins the names of kernels that take labels or indices."""
+_OF_VALUES = re.compile("scatter|gather")
+"""In the names of kernels that take an index of int64, and choose their code by the values."""
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
@@ -115,7 +129,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
             *([("old_pytorch", "")] if version.older_than_all else []),
             *of_package,
             *own_code,
-            _opset(first),
+            *_of_onnx(first),
             *signs.items(),
         )
     )
@@ -154,10 +168,14 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     return report
 
 
-def _opset(error: ErrorText) -> tuple[str, str]:
-    """The name and value for advice on the opset of ONNX from which on PyTorch's exporter has an operator."""
-    opset = OPSETS.get((error.operator or "").removeprefix("aten::").partition(".")[0])
-    return ("no_opset", "") if opset is None else ("opset", str(opset))
+def _of_onnx(error: ErrorText) -> Iterator[tuple[str, str]]:
+    """Conditions and values for advice on an operator that an exporter to ONNX lacks: its first opset, another way."""
+    name = (error.operator or "").removeprefix("aten::").partition(".")[0]
+    if _IN_NO_OPSET.match(name):
+        yield "in_no_opset", ""
+    yield ("opset", str(OPSETS[name])) if name in OPSETS else ("no_opset", "")
+    if name in INSTEAD:
+        yield "instead", INSTEAD[name]
 
 
 def _is_in_path(namespace: str | None, text: str) -> bool:
@@ -261,6 +279,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(function),
         "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and (not function or _OF_VML.search(function)),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(function),
+        "of_values": dtypes & {"long", "int", "short", "char", "byte"} and _OF_VALUES.search(function),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "is_float": dtypes and dtypes <= {"float", "float32"},
@@ -349,6 +368,7 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
     """
     names = bases.names()
     asked = case.pytorchs and case.key not in (UNDEFINED, *case.universe.covered_by(AUTOGRAD))
+    asked = asked and case.backend not in conclude.OUTSIDE
     by_data = "Batched" in case.key and conclude.SIZED_BY_DATA in case.tags  # such rules refuse masks of a batch
     if not asked or by_data or case.is_sized_by_data or not {*state.over} & {*names} or state.declarations.files:
         return None

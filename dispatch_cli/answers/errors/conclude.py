@@ -59,7 +59,13 @@ OF_PHONES = ("Vulkan", "Metal")
 """Devices of one key, which PyTorch does not count as backends."""
 RAISING_FALLBACKS = ("MPS", "XPU")
 """The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
-PACKAGES = {"XLA": "torch_xla", "HPU": "habana_frameworks.torch", "npu": "torch_npu", "musa": "torch_musa"}
+PACKAGES = {
+    "DML": "torch_directml",
+    "HPU": "habana_frameworks.torch",
+    "XLA": "torch_xla",
+    "musa": "torch_musa",
+    "npu": "torch_npu",
+}
 """The Python package of a backend that is not part of PyTorch, by its key or its name."""
 OF_EVERY_BACKEND = frozenset({"copy_", "_copy_from", "fill_.Scalar", "add.out"})
 """Operators of PyTorch that packages of backends have, beside those that make tensors."""
@@ -127,10 +133,11 @@ class Case(NamedTuple):
     def here(self) -> bool:
         """True if the state has a kernel there, where the text says that there is none.
 
-        A default kernel says nothing of a backend whose own kernels are elsewhere.
+        A kernel that calls other operators says nothing of a backend whose own kernels are elsewhere.
         """
         others = self.backend in OUTSIDE or self.key in OF_PHONES
-        is_default = self.rule is Rule.DEFAULT and others and not self.declared
+        is_composite = self.rule is Rule.DEFAULT or (self.rule is Rule.MATH and self.is_backend)
+        is_default = is_composite and others and not self.declared
         return self.rule is not None and self.rule not in NO_KERNEL_RULES and not is_default
 
     @property
@@ -466,6 +473,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "backward_op": "_backward" in case.operator,
         "of_layer": LAYERS.match(case.operator),
         "sized": case.is_sized_by_data,
+        "of_condition": case.operator == "aten::is_nonzero",
         "of_dropout": DROPOUT.match(case.operator),
         "eager_meta": case.key == META and case.operator.startswith("aten::") and is_eager and is_asked,
         "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),

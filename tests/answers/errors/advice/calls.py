@@ -24,6 +24,13 @@ def argument_that_is_missing(advice):
     assert op(*((ONE, 1) if advice else (ONE,))).sum() == 8
 
 
+@tries("wrong-arguments", "Update it, or correct the call")
+def argument_of_a_later_version(advice):
+    masks = ([True, True],) if advice else ()
+    x, grid = torch.ones(1, 1, 2, 2), torch.zeros(1, 2, 2, 2)
+    assert len(torch.ops.aten.grid_sampler_2d_backward(x, x, grid, 0, 0, False, *masks)) == 2
+
+
 @tries("wrong-arguments", "Pass the path as text")
 def path_in_place_of_text(advice):
     op = define("t::f", "(str path) -> Tensor", CompositeExplicitAutograd=lambda path: ONE)
@@ -257,6 +264,7 @@ untried(
 untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
 untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
+untried("no-dtype", "The values are meant, not the index", "needs an older PyTorch")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
 untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")

@@ -16,6 +16,7 @@ def as_tensor(x):
 
 
 OTHER = "needs another build"
+untried("not-exported", "ONNX has no such operator", "needs the packages of the exporter")
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
 untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")

@@ -17,6 +17,7 @@ def random_numbers(advice):
 
 
 untried("no-batching-rule", "Use the tensor itself, as an index", "needs an older PyTorch")
+untried("no-batching-rule", "use torch.where in place of the condition", "needs an older PyTorch")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
 
 
