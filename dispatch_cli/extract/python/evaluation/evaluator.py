@@ -142,7 +142,7 @@ class Evaluator:
         number = self._number(text, node, scope)
         return atom(text) if number < 2 else Atom(f"{atom(text)} (value {number})")
 
-    def name(self, value: Value, scope: Scope) -> None:
+    def note_dependence(self, value: Value, scope: Scope) -> None:
         """Note what a value depends on when it gets a name."""
         for option in value.options if isinstance(value, Alternatives) else (ValueOption((), value),):
             inner = option.value
@@ -689,7 +689,7 @@ class Evaluator:
         """Bind the parameters of a function."""
         arguments, left = function.node.args, dict(call.keywords)
         for value in (*call.given, *left.values()):
-            self.name(value, call.scope)
+            self.note_dependence(value, call.scope)
         given = [function.binds, *call.given] if function.bound else call.given
         positional = [*arguments.posonlyargs, *arguments.args]
         for place, parameter in enumerate((*positional, *arguments.kwonlyargs)):

@@ -64,7 +64,7 @@ class Flow:
 
 
 class Statements:
-    """Goes through statements."""
+    """Goes through statements. _breaks: the conditions and names at each ``break`` of the loop that is being read."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
@@ -167,7 +167,7 @@ class Statements:
         """Bind a name, the parts of a tuple, an attribute or an item."""
         match target:
             case ast.Name():
-                self._evaluator.name(value, scope)
+                self._evaluator.note_dependence(value, scope)
                 self._home(target.id, scope).names[target.id] = value
             case ast.Tuple() | ast.List():
                 self._unpack(target, value, scope)
