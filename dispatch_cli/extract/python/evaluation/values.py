@@ -39,8 +39,8 @@ PARTS = 16
 """So many parts are visited in C in the time of one unit of work."""
 MAX_ATOMS = 16
 """Atoms of a condition that is made of others."""
-MAX_OPTIONS = 8
-"""Values that one name may have under different conditions."""
+MAX_OPTIONS, MAX_WHEN = 8, 32
+"""Values that one name may have under different conditions, and the conditions of each."""
 _JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
 
 
@@ -407,7 +407,7 @@ def merged(options: list[ValueOption]) -> Value:
         for option in flat
     ):
         return first
-    if len(flat) > MAX_OPTIONS:
+    if len(flat) > MAX_OPTIONS or max(len(option.when) for option in flat) > MAX_WHEN:
         return Opaque(None, "a value under many conditions")
     return Alternatives(tuple(flat))
 
