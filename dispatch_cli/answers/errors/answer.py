@@ -78,7 +78,8 @@ OVERLAY = "-mps"
 
 DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
-_NUMBERS = ("int", "SymInt", "float", "number", "bool")
+_NUMBERS = {"int": "int", "SymInt": "int", "float": "float", "number": "float", "bool": "bool"}
+"""Types of numbers in schemas, and Python's names of them."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 _OF_BITS = re.compile(r"bitwise_(?:and|or|xor|not)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
 """Begins the names of kernels of ``&``, ``|``, ``^`` and ``~``."""
@@ -291,7 +292,6 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "small_float": is_small,
         "newer_code": is_small or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(function)),
         "float8": any(dtype.startswith("float8") for dtype in dtypes),
-        "wants_number": details.get("type") in _NUMBERS,
         "of_double": dtypes == {"double", "float"},
         "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
@@ -301,6 +301,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "on_gpu": re.search("cuda|mps|xpu", function),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
+    if details.get("type") in _NUMBERS:
+        yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
         yield "method", method

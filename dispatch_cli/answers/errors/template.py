@@ -117,7 +117,8 @@ HOLES = {
     "expected": r"(?P<expected>\d{1,4})",
     "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
-    "fake_function": r"(?P<function>\b(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
+    "fake_function": r"(?P<function>\b(?!register_)"
+    r"(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "path": r"[^\s'\":]{0,300}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
@@ -132,6 +133,7 @@ HOLES = {
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
+    "named": r"(?<![\w.])(?!(?:is|are|currently|also|it|that|this|which)\b)(?P<function>[\w.:~]{0,300}[\w~])",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
