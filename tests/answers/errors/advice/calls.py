@@ -52,7 +52,7 @@ def kernel_of_other_arguments(advice):
     assert op(ONE, n=2).sum() == ONE.sum() + 2 * ONE.numel()
 
 
-@tries("wrong-arguments", "Pass a number: `int(n)`", "or `n.item()` of a tensor")
+@tries("wrong-arguments", "Pass it as this type", "of a tensor with one element, `n.item()`")
 def text_in_place_of_a_number(advice):
     op = add_number()
     n = torch.tensor([1, 2]) if "item" in advice else "1"

@@ -35,6 +35,15 @@ def custom_op_compiled(advice):
     assert call(torch.ones(2)).sum() == 4
 
 
+@tries("bad-registration", "Pass the function, `f.register_fake(fn)`", "without parentheses: `@f.register_fake`")
+def decorator_with_parentheses(advice):
+    f = clone_op()
+    if "fn" in advice:
+        f.register_fake(torch.empty_like)
+    decorated = f.register_fake if advice else f.register_fake()
+    decorated(torch.empty_like)
+
+
 @tries(
     "data-dependent",
     "pass `shape_env=ShapeEnv()`, and fake tensors",
