@@ -44,14 +44,23 @@ from dispatch_cli.model.sources.extracted import (
 )
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
+_MAKERS = ("custom_op", "triton_op")
 _PARAMETERS = {
-    **dict.fromkeys(("custom_op", "triton_op"), "name fn"),
+    **dict.fromkeys(_MAKERS, "name fn"),
     **dict.fromkeys(("register_fake", "impl_abstract", "register_vmap"), "op func"),
     "register_kernel": "op device_types func",
     "register_autograd": "op backward",
     "register_autocast": "op device_type cast_inputs",
 }
 """Parameters of functions; those that end with a function return a decorator where it is not given."""
+_KEYWORDS = {
+    "custom_op": "mutates_args device_types schema tags",
+    "triton_op": "mutates_args schema tags",
+    "register_fake": "lib _stacklevel allow_override",
+    **dict.fromkeys(("register_kernel", "register_vmap", "register_autocast"), "lib"),
+    "register_autograd": "setup_context lib",
+}
+"""Their keyword arguments; those of operators' methods, and of older versions, are among them."""
 _ALIAS_ANALYSES = ("", "FROM_SCHEMA", "CONSERVATIVE")
 """What ``Library.define`` takes."""
 MAX_CHOICES = 32
@@ -92,11 +101,38 @@ class TorchCalls:
             return self._choices(call, self._direct_register)
         return Opaque(call.node)
 
-    def _function(self, what: str, call: Call) -> Value:
-        """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
+    def _wrong_arguments(self, what: str, call: Call, of_operator: bool = False) -> str | None:
+        """What Python says of a call without an argument that PyTorch's function needs, or with one that it lacks."""
+        node = call.node
+        is_written_out = all(word.arg for word in getattr(node, "keywords", ()))
+        if what not in _KEYWORDS or not is_written_out or self._run.now.refusals_allowed:
+            return None
+        order, shown = _PARAMETERS[what], f"CustomOpDef.{what}()" if of_operator else f"{what}()"
+        arguments = call.arguments(order)
+        for name in arguments:
+            if name not in (*order.split(), *_KEYWORDS[what].split()):
+                return f"{shown} got an unexpected keyword argument '{name}'"
+        missing = [name for name in order.split() if name not in arguments and name not in ("fn", "func")]
+        if of_operator and what == "register_fake" and "func" not in arguments:
+            missing = ["fn"]
+        if missing:
+            ending = f"{'s' * (len(missing) > 1)}: {' and '.join(map(repr, missing))}"
+            return f"{shown} missing {len(missing)} required positional argument{ending}"
+        is_missing = what in _MAKERS and "mutates_args" not in arguments
+        return f"{shown} missing 1 required keyword-only argument: 'mutates_args'" if is_missing else None
+
+    def _function(self, what: str, call: Call, of_operator: bool = False) -> Value:
+        """Call a function of `_acts`; without the function that it registers, it returns a decorator.
+
+        of_operator: it is the method of an operator.
+        """
         order = _PARAMETERS.get(what, "")
         arguments = call.arguments(order)
         *before, last = order.split(" ")
+        if what not in _MAKERS and (why := self._wrong_arguments(what, call, of_operator)) is not None:
+            operator = names.operator_of(arguments.get("op"), call.node)
+            self._add(FunctionRole(what), operator, Opaque(call.node), call.of(), refused=why)
+            return Opaque(call.node)
         if last in ("fn", "func") and arguments.get(last) is None:
             given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
             return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
@@ -122,7 +158,8 @@ class TorchCalls:
                 return Prepared(bound, tuple(call.given), call.keywords)
             return self._py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
-            return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
+            is_known = isinstance(bound.owner.name, str)
+            return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords), is_known)
         return Opaque(call.node)
 
     def removed_python_kernel(self, kernels: str, key: Value, node: ast.AST) -> None:
@@ -165,9 +202,7 @@ class TorchCalls:
         name = names.operator_of(arguments.get("name"), call.node)
         tags = names.tags_of(arguments.get("tags"))
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
-        is_written_out = all(word.arg for word in getattr(call.node, "keywords", ()))
-        if "mutates_args" not in arguments and is_written_out and not self._run.now.refusals_allowed:
-            why = f"{'triton_op' if triton else 'custom_op'}() missing 1 required keyword-only argument: 'mutates_args'"
+        if (why := self._wrong_arguments("triton_op" if triton else "custom_op", call)) is not None:
             schema = NamedSchema("", why, why)
         elif schema is None:
             schema = self._schema_of(function, mutates, tags)
@@ -385,6 +420,7 @@ class TorchCalls:
         call: Call,
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
+        refused: str | None = None,
     ) -> None:
         """A Python function for an operator, found; PyTorch removes it with the library that is given."""
         override = call.keywords.get("allow_override")
@@ -400,6 +436,7 @@ class TorchCalls:
             allow_override=override if isinstance(override, bool) else None,
             body=body_of(function, self._run),
             setup_body=body_of(setup, self._run),
+            refused=refused,
         )
         lib = call.keywords.get("lib")
         if not isinstance(lib, LibraryValue) or lib.block.dropped is None:
