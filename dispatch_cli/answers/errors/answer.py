@@ -58,18 +58,8 @@ OPSETS = {
     "affine_grid_generator": 20,
 }
 """The first opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, where it is late."""
-_IN_NO_OPSET = re.compile(
-    r"inverse|pinverse|symeig|(?:linalg_)?(?:inv|pinv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)"
-)
+_IN_NO_OPSET = re.compile(r"p?inverse|symeig|(?:linalg_)?(?:p?inv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)")
 """Begins the names of operators on matrices that ONNX does not have."""
-INSTEAD = {
-    "linalg_norm": "`(x * x).sum(-1).sqrt()`",
-    "multiply": "`x * y`",
-    "repeat_interleave": "`x.unsqueeze(1).expand(-1, n, …).flatten(0, 1)`",
-    "silu": "`x * torch.sigmoid(x)`",
-    "unflatten": "`x.reshape(…)`",
-}
-"""Other ways to write operators that an exporter lacks."""
 _SAVED_PLACE = re.compile(r"\S+\.py\(\d{1,9}\): .*")
 KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
 """The packages whose name is sure; another namespace may be the name of a part."""
@@ -170,13 +160,11 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
 
 
 def _of_onnx(error: ErrorText) -> Iterator[tuple[str, str]]:
-    """Conditions and values for advice on an operator that an exporter to ONNX lacks: its first opset, another way."""
+    """Conditions for advice on an operator that an exporter to ONNX lacks, and the opset from which on it has one."""
     name = (error.operator or "").removeprefix("aten::").partition(".")[0]
     if _IN_NO_OPSET.match(name):
         yield "in_no_opset", ""
     yield ("opset", str(OPSETS[name])) if name in OPSETS else ("no_opset", "")
-    if name in INSTEAD:
-        yield "instead", INSTEAD[name]
 
 
 def _is_in_path(namespace: str | None, text: str) -> bool:

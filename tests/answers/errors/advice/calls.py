@@ -24,7 +24,7 @@ def argument_that_is_missing(advice):
     assert op(*((ONE, 1) if advice else (ONE,))).sum() == 8
 
 
-@tries("wrong-arguments", "Update it, or correct the call")
+@tries("wrong-arguments", "update it, or correct the call")
 def argument_of_a_later_version(advice):
     masks = ([True, True],) if advice else ()
     x, grid = torch.ones(1, 1, 2, 2), torch.zeros(1, 2, 2, 2)
@@ -262,7 +262,6 @@ untried(
     "as other calls that are kept out, which are tried",
 )
 untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
-untried("changed-in-place", "It is a weight or buffer of DataParallel's replica", "needs two GPUs")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("no-dtype", "The values are meant, not the index", "needs an older PyTorch")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")

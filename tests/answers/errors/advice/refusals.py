@@ -37,7 +37,6 @@ def list_among_tensors(advice):
 
 untried("no-dtype", "let Intel's driver emulate it", INTEL_GPU)
 untried("no-attention", "FlashAttention 2 takes float16 and bfloat16", GPU)
-untried("other-text", "Lines below, such as those with E40021", "needs the package of a backend")
 untried("undefined-symbol", "Take the libtorch with cxx11-abi", "needs C++")
 untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")
 untried("wrong-arguments", "The text lists the overloads, and the types", "needs a pass that rewrites graphs")
