@@ -53,14 +53,6 @@ _PARAMETERS = {
     "register_autocast": "op device_type cast_inputs",
 }
 """Parameters of functions; those that end with a function return a decorator where it is not given."""
-_KEYWORDS = {
-    "custom_op": "mutates_args device_types schema tags",
-    "triton_op": "mutates_args schema tags",
-    "register_fake": "lib _stacklevel allow_override",
-    **dict.fromkeys(("register_kernel", "register_vmap", "register_autocast"), "lib"),
-    "register_autograd": "setup_context lib",
-}
-"""Their keyword arguments; those of operators' methods, and of older versions, are among them."""
 _ALIAS_ANALYSES = ("", "FROM_SCHEMA", "CONSERVATIVE")
 """What ``Library.define`` takes."""
 MAX_CHOICES = 32
@@ -102,16 +94,13 @@ class TorchCalls:
         return Opaque(call.node)
 
     def _wrong_arguments(self, what: str, call: Call, of_operator: bool = False) -> str | None:
-        """What Python says of a call without an argument that PyTorch's function needs, or with one that it lacks."""
+        """Python's words on a call without an argument that PyTorch's function needs; None if it has them all."""
         node = call.node
         is_written_out = all(word.arg for word in getattr(node, "keywords", ()))
-        if what not in _KEYWORDS or not is_written_out or self._run.now.refusals_allowed:
+        if what not in _PARAMETERS or what == "impl_abstract" or not is_written_out or self._run.now.refusals_allowed:
             return None
         order, shown = _PARAMETERS[what], f"CustomOpDef.{what}()" if of_operator else f"{what}()"
         arguments = call.arguments(order)
-        for name in arguments:
-            if name not in (*order.split(), *_KEYWORDS[what].split()):
-                return f"{shown} got an unexpected keyword argument '{name}'"
         missing = [name for name in order.split() if name not in arguments and name not in ("fn", "func")]
         if of_operator and what == "register_fake" and "func" not in arguments:
             missing = ["fn"]
