@@ -153,7 +153,7 @@ def _operators(items: Iterable[Extracted]) -> Iterator[Data]:
     for position, item in those:
         if isinstance(item, CustomOperator):
             customs.setdefault(str(item.name), []).append((position, item))
-        elif item.refused is None:
+        else:
             functions.setdefault(str(item.operator), []).append(item)
     for position, item in those:
         if isinstance(item, CustomOperator):
@@ -162,8 +162,6 @@ def _operators(items: Iterable[Extracted]) -> Iterator[Data]:
             if when is not None:
                 of_custom = [it for it in functions.get(str(item.name), ()) if it.role in _OF_CUSTOM]
                 yield from _custom(item._replace(when=when), of_custom)
-        elif item.refused is not None:
-            yield {**placed(item.at, item.when), "name": str(item.operator), "refused": item.refused}
         elif item.role not in _OF_CUSTOM or str(item.operator) not in customs:
             yield {**placed(item.at, item.when), "name": str(item.operator), **_fields([item], with_places=False)}
 

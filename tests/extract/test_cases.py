@@ -208,7 +208,7 @@ def _words(item: Extracted | RegisteringFunction | NotUnderstood) -> Iterator[st
         case OperatorFunction():
             yield from (item.role.value, _value(item.operator), ", ".join(map(_value, item.devices)), item.function)
             yield item.setup_context and f"with {item.setup_context}"
-            yield from (item.dtype, item.refused)
+            yield item.dtype
         case RegisteringFunction():
             yield f"function {item.name} registers {', '.join(str(place.line) for place in item.places)}"
         case NotUnderstood():

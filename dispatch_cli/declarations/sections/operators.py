@@ -89,9 +89,9 @@ OPERATOR = Record(
         Field(
             "refused",
             TEXT,
-            "Why PyTorch refuses the Python call, or the function of which it infers the schema.",
+            f"With `schema: {UNKNOWN}`: why PyTorch refuses the Python function of which it infers the schema.",
             default="it does not",
-            needs=("name", *MAKERS),
+            needs=("schema", *MAKERS),
         ),
         Field(
             "kernel",
@@ -238,11 +238,11 @@ def read_definition(context: FileContext, values: Values) -> tuple[FunctionSchem
     problems = context.problems
     field = next((name for name in ("func", *MAKERS, "name") if name in values), None)
     node = None if field is None else values[field]
-    if field == "name" and node is not None and (refused := values.text("refused")) is not None:
-        problems.add("torch-library", refused, node)
     if values.get("schema") is None:
         return None if field == "name" else read_schema(context, node), node
     name, reason = read_operator_name(problems, node), values.text("reason")
+    if field == "name" and node is not None and (refused := values.text("refused")) is not None:
+        problems.add("torch-library", refused, node)
     if name is None:
         return None, node
     return unknown_schema(name, reason or ""), node

@@ -44,9 +44,8 @@ from dispatch_cli.model.sources.extracted import (
 )
 
 _PASSED_OPERATOR = re.compile(r"\w\(torch\.ops\.(\w+)\.(\w+)(?:\.default)?\)")
-_MAKERS = ("custom_op", "triton_op")
 _PARAMETERS = {
-    **dict.fromkeys(_MAKERS, "name fn"),
+    **dict.fromkeys(("custom_op", "triton_op"), "name fn"),
     **dict.fromkeys(("register_fake", "impl_abstract", "register_vmap"), "op func"),
     "register_kernel": "op device_types func",
     "register_autograd": "op backward",
@@ -93,35 +92,11 @@ class TorchCalls:
             return self._choices(call, self._direct_register)
         return Opaque(call.node)
 
-    def _wrong_arguments(self, what: str, call: Call, of_operator: bool = False) -> str | None:
-        """Python's words on a call without an argument that PyTorch's function needs; None if it has them all."""
-        node = call.node
-        is_written_out = all(word.arg for word in getattr(node, "keywords", ()))
-        if what not in _PARAMETERS or what == "impl_abstract" or not is_written_out or self._run.now.refusals_allowed:
-            return None
-        order, shown = _PARAMETERS[what], f"CustomOpDef.{what}()" if of_operator else f"{what}()"
-        arguments = call.arguments(order)
-        missing = [name for name in order.split() if name not in arguments and name not in ("fn", "func")]
-        if of_operator and what == "register_fake" and "func" not in arguments:
-            missing = ["fn"]
-        if missing:
-            ending = f"{'s' * (len(missing) > 1)}: {' and '.join(map(repr, missing))}"
-            return f"{shown} missing {len(missing)} required positional argument{ending}"
-        is_missing = what in _MAKERS and "mutates_args" not in arguments
-        return f"{shown} missing 1 required keyword-only argument: 'mutates_args'" if is_missing else None
-
-    def _function(self, what: str, call: Call, of_operator: bool = False) -> Value:
-        """Call a function of `_acts`; without the function that it registers, it returns a decorator.
-
-        of_operator: it is the method of an operator.
-        """
+    def _function(self, what: str, call: Call) -> Value:
+        """Call a function of `_acts`; without the function that it registers, it returns a decorator."""
         order = _PARAMETERS.get(what, "")
         arguments = call.arguments(order)
         *before, last = order.split(" ")
-        if what not in _MAKERS and (why := self._wrong_arguments(what, call, of_operator)) is not None:
-            operator = names.operator_of(arguments.get("op"), call.node)
-            self._add(FunctionRole(what), operator, Opaque(call.node), call.of(), refused=why)
-            return Opaque(call.node)
         if last in ("fn", "func") and arguments.get(last) is None:
             given = tuple(arguments.get(parameter, arguments.get("qualname")) for parameter in before)
             return Prepared(Dotted(f"torch.library.{what}"), given, call.keywords)
@@ -147,8 +122,7 @@ class TorchCalls:
                 return Prepared(bound, tuple(call.given), call.keywords)
             return self._py_impl(bound.owner, call)
         if bound.name.startswith("register_") and isinstance(bound.owner, OperatorHandle) and bound.name in self._acts:
-            is_known = isinstance(bound.owner.name, str)
-            return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords), is_known)
+            return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
         return Opaque(call.node)
 
     def removed_python_kernel(self, kernels: str, key: Value, node: ast.AST) -> None:
@@ -191,7 +165,9 @@ class TorchCalls:
         name = names.operator_of(arguments.get("name"), call.node)
         tags = names.tags_of(arguments.get("tags"))
         schema, mutates = arguments.get("schema"), arguments.get("mutates_args", ())
-        if (why := self._wrong_arguments("triton_op" if triton else "custom_op", call)) is not None:
+        is_written_out = all(word.arg for word in getattr(call.node, "keywords", ()))
+        if "mutates_args" not in arguments and is_written_out and not self._run.now.refusals_allowed:
+            why = f"{'triton_op' if triton else 'custom_op'}() missing 1 required keyword-only argument: 'mutates_args'"
             schema = NamedSchema("", why, why)
         elif schema is None:
             schema = self._schema_of(function, mutates, tags)
@@ -284,7 +260,12 @@ class TorchCalls:
         arguments = call.arguments("schema alias_analysis")
         schema, alias = arguments.get("schema"), arguments.get("alias_analysis", "")
         text = why = refused = None
-        if isinstance(schema, str) and isinstance(alias, str | None) and alias not in _ALIAS_ANALYSES:
+        if (
+            isinstance(schema, str)
+            and isinstance(alias, str | None)
+            and alias not in _ALIAS_ANALYSES
+            and not self._run.now.refusals_allowed
+        ):
             schema = NamedSchema(schema.partition("(")[0], "", f"Invalid alias_analysis type {alias}")
         if isinstance(schema, str):
             name: str | Unknown = names.qualified(lib.block.namespace, schema.partition("(")[0].strip())
@@ -409,7 +390,6 @@ class TorchCalls:
         call: Call,
         devices: tuple[str | Unknown, ...] = (),
         dtype: str | None = None,
-        refused: str | None = None,
     ) -> None:
         """A Python function for an operator, found; PyTorch removes it with the library that is given."""
         override = call.keywords.get("allow_override")
@@ -425,7 +405,6 @@ class TorchCalls:
             allow_override=override if isinstance(override, bool) else None,
             body=body_of(function, self._run),
             setup_body=body_of(setup, self._run),
-            refused=refused,
         )
         lib = call.keywords.get("lib")
         if not isinstance(lib, LibraryValue) or lib.block.dropped is None:

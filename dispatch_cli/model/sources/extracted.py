@@ -144,7 +144,6 @@ class OperatorFunction(NamedTuple):
     devices: of KERNEL, the device types (``default`` for none given); of AUTOCAST, the one; of PY_IMPL, the dispatch
         key.
     setup_context, setup_body: of AUTOGRAD. dtype: of AUTOCAST. allow_override: of FAKE, where it is given.
-    refused: what Python says of the call, which registers nothing.
     """
 
     role: FunctionRole
@@ -158,7 +157,6 @@ class OperatorFunction(NamedTuple):
     allow_override: bool | None = None
     body: FunctionBody | None = None
     setup_body: FunctionBody | None = None
-    refused: str | None = None
 
 
 Extracted = (
