@@ -38,6 +38,7 @@ from dispatch_cli.model.sources.source_conditions import raised_text
 _TEST_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "RuntimeError", "Exception", "BaseException"))
 _LOOKUP_ERRORS = frozenset(("RuntimeError", "TypeError", "Exception", "BaseException"))
 _SUPPRESS = Dotted("contextlib.suppress")
+_ASSERT_RAISES = ("pytest.raises", ".assertRaises", ".assertRaisesRegex")
 _UNSET: Any = object()
 
 
@@ -385,7 +386,10 @@ class Statements:
         for item in node.items:
             value = self._evaluator.value(item.context_expr, scope)
             match item.context_expr:
-                case ast.Call(function, types) if self._evaluator.value(function, scope) == _SUPPRESS:
+                case ast.Call(function, types) if self._evaluator.value(function, scope) == _SUPPRESS or source_text(
+                    function
+                ).endswith(_ASSERT_RAISES):
+                    types = [kind for kind in types if not isinstance(kind, ast.Constant)]
                     handler = ast.ExceptHandler(ast.Tuple(types, ast.Load()), None, [])
                     return self._try(ast.copy_location(ast.Try(node.body, [handler], [], []), node), scope)
             if item.optional_vars is not None:
