@@ -75,4 +75,4 @@ def library_without_its_dependency(advice):
 untried("undefined-symbol", "Uninstall its package, and older builds of it", "needs another package")
 untried("undefined-symbol", "from one release and one index", "needs another package")
 untried("undefined-symbol", "install the wheel for this PyTorch and CUDA", "needs another package")
-untried("no-library-file", "TORCH_LIBRARY makes no Python module", "needs a C++ compiler")
+untried("no-library-file", "If it has TORCH_LIBRARY blocks, these make no Python module", "needs a C++ compiler")
