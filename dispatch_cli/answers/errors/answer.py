@@ -60,7 +60,7 @@ OPSETS = {
 """The first opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, where it is late."""
 _IN_NO_OPSET = re.compile(r"p?inverse|symeig|(?:linalg_)?(?:p?inv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)")
 """Begins the names of operators on matrices that ONNX does not have."""
-_SAVED_PLACE = re.compile(r"\S+\.py\(\d{1,9}\): .*")
+_SAVED_PLACE = re.compile(r"(?<!\S)\S{1,400}\.py\(\d{1,9}\): .*")
 KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
 """The packages whose name is sure; another namespace may be the name of a part."""
 OVERLAY = "-mps"
