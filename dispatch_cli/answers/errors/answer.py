@@ -57,7 +57,7 @@ OPSETS = {
     "col2im": 18,
     "affine_grid_generator": 20,
 }
-"""The first opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, where it is late."""
+"""The opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, or more of its forms."""
 _IN_NO_OPSET = re.compile(r"p?inverse|symeig|(?:linalg_)?(?:p?inv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)")
 """Begins the names of operators on matrices that ONNX does not have."""
 _SAVED_PLACE = re.compile(r"(?<!\S)\S{1,400}\.py\(\d{1,9}\): .*")

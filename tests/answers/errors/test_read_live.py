@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.answers.errors.answer import answer, key_of
+from dispatch_cli.answers.errors.answer import OPSETS, answer, key_of
 from dispatch_cli.answers.errors.read import find_errors
 from dispatch_cli.answers.explain.report import SlotExplanation, explain
 from dispatch_cli.api import load_state
@@ -22,6 +22,22 @@ from tests.support import of_slots
 pytestmark = pytest.mark.live
 
 
+_OPSETS = """
+import importlib, json, pkgutil, sys
+try:
+    import torch.onnx._internal.torchscript_exporter as exporter
+    registration = importlib.import_module(f"{exporter.__name__}.registration")
+except ImportError:
+    import torch.onnx as exporter
+    from torch.onnx._internal import registration
+for module in pkgutil.iter_modules(exporter.__path__):
+    if module.name.startswith("symbolic_opset"):
+        importlib.import_module(f"{exporter.__name__}.{module.name}")
+groups = {name: registration.registry.get_function_group(f"aten::{name}") for name in sys.argv[1:]}
+print(json.dumps({name: group and [*group._functions] for name, group in groups.items()}))
+"""
+
+
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Recorded anew, each time from another seed."""
@@ -30,6 +46,12 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     in_pytorch.run([torch_python(), str(script), str(path), str(live_seed())])
     texts: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
     return of_slots(texts)
+
+
+def test_the_exporter_has_the_operators_from_these_opsets_on() -> None:
+    registered = json.loads(in_pytorch.run([torch_python(), "-c", _OPSETS, *OPSETS, "inverse"]).stdout)
+    assert registered.pop("inverse") is None
+    assert [name for name, opsets in registered.items() if OPSETS[name] not in opsets] == []
 
 
 def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> None:
