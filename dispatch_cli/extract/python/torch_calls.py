@@ -53,7 +53,7 @@ _PARAMETERS = {
 }
 """Parameters of functions; those that end with a function return a decorator where it is not given."""
 _ALIAS_ANALYSES = ("", "FROM_SCHEMA", "CONSERVATIVE")
-"""What ``Library.define`` takes."""
+"""The values of `alias_analysis` that ``Library.define`` takes."""
 MAX_CHOICES = 32
 """Combinations of the values that the arguments of one call may have."""
 

@@ -163,7 +163,7 @@ class Evaluator:
         return seen.setdefault((*values,), len(seen) + 1) if values else 0
 
     def _identity(self, value: Value) -> Value:
-        """What two values have in common only if a test of them has one result."""
+        """A key that two values share only if every test gives the same result for both."""
         if isinstance(value, Alternatives):
             return tuple((option.when, self._identity(option.value)) for option in value.options)
         if isinstance(value, Opaque | ModuleValue):
