@@ -49,13 +49,20 @@ PACKAGE_OF = {
 }
 """The packages of operators by their namespaces; others are called like them."""
 OPSETS = {
-    **dict.fromkeys(("diagonal", "repeat_interleave", "tensor_split", "tile", "unflatten"), 13),
-    **dict.fromkeys(("scaled_dot_product_attention", "tril", "triu"), 14),
-    **dict.fromkeys(("grid_sampler", "scatter_reduce"), 16),
-    "stft": 17,
-    "bitwise_and": 18,
-    "col2im": 18,
-    "affine_grid_generator": 20,
+    name: opset
+    for opset, names in (
+        (10, "flip fmod isfinite isinf nan_to_num"),
+        (11, "argsort bitwise_left_shift bitwise_right_shift chunk hstack im2col linalg_det logdet masked_scatter"),
+        (11, "masked_select normal round unique_dim upsample_bicubic2d vstack"),
+        (12, "binary_cross_entropy_with_logits celu cross_entropy_loss einsum nll_loss nll_loss_nd outer tensordot"),
+        (13, "diagonal repeat_interleave tensor_split tile unflatten"),
+        (14, "scaled_dot_product_attention tril triu"),
+        (16, "grid_sampler scatter_reduce"),
+        (17, "stft"),
+        (18, "bitwise_and col2im"),
+        (20, "affine_grid_generator"),
+    )
+    for name in names.split()
 }
 """The opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, or more of its forms."""
 _IN_NO_OPSET = re.compile(r"p?inverse|symeig|(?:linalg_)?(?:p?inv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)")
@@ -164,7 +171,11 @@ def _of_onnx(error: ErrorText) -> Iterator[tuple[str, str]]:
     name = (error.operator or "").removeprefix("aten::").partition(".")[0]
     if _IN_NO_OPSET.match(name):
         yield "in_no_opset", ""
-    yield ("opset", str(OPSETS[name])) if name in OPSETS else ("no_opset", "")
+    if name in OPSETS:
+        asked = int(error.names.get("asked_opset", "0"))
+        yield from (("opset", str(OPSETS[name])), ("higher" if asked < OPSETS[name] else "same_opset", ""))
+    else:
+        yield "no_opset", ""
 
 
 def _is_in_path(namespace: str | None, text: str) -> bool:

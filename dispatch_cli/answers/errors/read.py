@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ _DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb"
 """Quote marks of printed matter, in several languages."""
 _FRAMES = str.maketrans(f"│┃║❱{_SINGLE}{_DOUBLE}", "|||>" + len(_SINGLE) * "'" + len(_DOUBLE) * '"')
 """Lines round the tracebacks of rich, its mark before the line that was running, and quote marks."""
+_ENTITY = re.compile(r"&(?:amp;){0,2}(quot|apos|lt|gt|amp|nbsp|#\d{2,3}|#x[0-9A-Fa-f]{2});")
+"""A sign of a page of HTML, ``&quot;``."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""
@@ -246,7 +249,8 @@ def rejoined(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def uncoloured(text: str) -> str:
-    """Without the escape sequences of a terminal, the frames of rich, and what torchrun writes before lines."""
+    """Without the escape sequences of a terminal and of HTML, frames of rich, and what torchrun writes before lines."""
+    text = _ENTITY.sub(lambda entity: unescape(f"&{entity[1]};"), text)
     return _MARKS.sub("", text.replace("\r\n", "\n").translate(_FRAMES))
 
 

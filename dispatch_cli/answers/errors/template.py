@@ -116,6 +116,7 @@ HOLES = {
     "expected": r"(?P<expected>\d{1,4})",
     "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
+    "asked_opset": r"(?P<asked_opset>\d{1,2})",
     "fake_function": r"(?P<function>\b(?!register_)"
     r"(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import textwrap
@@ -109,9 +110,13 @@ def typeset(text: str) -> str:
     return re.sub(r"'([\w:.]+)'", "\u2018\\1\u2019", text)
 
 
+def in_html(text: str) -> str:
+    return html.escape(html.escape(text).replace("&gt;", ">"))
+
+
 TREATMENTS: tuple[Callable[[str], str], ...] = (
     *(str, message, first_line, without_table, logged, logged_by_level, wrapped, cut_hard),
-    *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, typeset),
+    *(quoted, escaped, escaped_for_html, escaped_twice, escaped_and_cut, repr, coloured, typeset, in_html),
 )
 
 

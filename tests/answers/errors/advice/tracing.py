@@ -23,9 +23,15 @@ untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "That is of training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
+untried("fake-mixed", "Give `strict=True`, or keep from", "needs a function that export does not record")
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "If `import torch` raises it", OTHER)
 untried("no-api", "2.0 took it away", OTHER)
+
+
+@tries("other-text", unchanged=("You do not have to change anything: it calls PyTorch's own operators",), needs="c++")
+def complex_numbers_in_inductor(advice):
+    torch.compile(lambda x: x * 2)(torch.ones(2, dtype=torch.complex64))
 
 
 @tries("other-text", unchanged=("Without `fullgraph=True` you do not have to change anything",))

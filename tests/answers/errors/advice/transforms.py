@@ -1,7 +1,7 @@
 """Texts about vmap, the transforms of torch.func, and functionalization."""
 
 import torch
-from torch.func import functionalize, grad, jacrev, replace_all_batch_norm_modules_, vmap
+from torch.func import functionalize, grad, jacrev, jvp, replace_all_batch_norm_modules_, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
 
@@ -18,6 +18,7 @@ def random_numbers(advice):
 
 untried("no-batching-rule", "Use the tensor itself, as an index", "needs an older PyTorch")
 untried("no-batching-rule", "use torch.where in place of the condition", "needs an older PyTorch")
+untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
 
 
@@ -226,6 +227,13 @@ def argument_that_is_no_tensor(advice):
         vmap(lambda x, y: x + y)(pair.x, pair.y)
     else:
         vmap(lambda p: p.x + p.y)(pair)
+
+
+@tries("under-vmap", "Pass tensors of floats, `torch.tensor(2.0)`", "two tuples alike, `jvp(f, (x,), (v,))`")
+def number_that_is_no_tensor(advice):
+    x = torch.tensor(2.0) if advice else 2.0
+    y = jvp(torch.sin, (x,), (x,))[0] if "jvp" in advice else grad(torch.sin)(x)
+    assert y.shape == ()
 
 
 @tries("changed-in-place", "Pass that tensor to the function as an argument")
