@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dispatch_cli.model.names import NO_DEFAULT_OVERLOAD, OperatorName
 from dispatch_cli.model.schema.cursor import SchemaError
@@ -96,7 +93,7 @@ def test_every_schema_and_signature_of_libraries_round_trips() -> None:
     assert (len(schemas), len(signatures)) == (728, 582)
     assert [str(parse_printed_schema(schema)) for schema in schemas] == schemas
     assert [str(parse_signature(signature)) for signature in signatures] == signatures
-    assert sum(isinstance(read(schema), SchemaError) for schema in schemas) == 50
+    assert sum(map(is_refused, schemas)) == 50
 
 
 @pytest.mark.parametrize(("version", "symbolic"), [("2.4.1", 1691), ("2.15.0", 1875)])
@@ -204,85 +201,12 @@ def test_types_without_symint() -> None:
     assert str(without_symint(schema)) == "f(int[2] a=1, ScalarType b=4, SymInt?[] c) -> SymInt"
 
 
-FRAGMENTS = (
-    *"()[]{},:=*!|?<>.+-\n#\\\"'; 01.",
-    *("Tensor", "int", "SymInt", "float", "str", "Scalar", "None", "Any", "Dict", "Union", "t", "in", "True"),
-    *("->", "...", "[]", "[2]", "(a!)", "(a -> *)", "=1", "=None", "=[1, 2]", '="x"', "=1e-5", "'''", "\\\n", "::"),
-    *("Dict(str, int)", "Union(int, str)", "(int, str)", "Scalar?", "# type:", "é", "\0", "1e400", "=long", "=2j"),
-)
-WRITTEN = (
-    "f(int?? a, Any? b) -> ()",
-    "f(ConstQuantizerPtr a, DeviceIndex b, None c) -> ()",
-    "f(Tensor! x) -> Tensor!",
-    "f(Tensor(a!)[][] v, Tensor(a!)?[] s, Tensor(a)[2](b) r) -> ()",
-    "f((Tensor(a), SymInt) x) -> ()",
-    "f(Tensor(a -> a) x, Tensor(a! -> *) y, Tensor(*) z) -> ()",
-    "f(int[2] a=1, int[2] b=[1,1], int[2] c=[1,2], int[1] d=0) -> ()",
-    "f(SymInt[2] a=1, bool[3] b=True, float[2] c=1.0) -> ()",
-    "f(float a=1e-5, float b=1e20, float c=1e16, float d=-0.0) -> ()",
-    'f(int a="x", str b=\'x"\', str d="\\\\\\n") -> ()',
-    "f(Scalar a=1e3) -> ()",
-    "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format, int d=Mean) -> ()",
-    "f(ScalarType a=float32, ScalarType? b=uint3, ScalarType[] c=[half,cdouble], ScalarType d=complex) -> ()",
-    'f(Device a="cuda:1") -> ()',
-    "f(*, *, int a, *, int b) -> ()",
-    "f(int a, ...) -> (int, ...)",
-    "f() -> ((int, str)[])",
-    "f() -> (int)",
-    "\n f : : g . h(int\n x) -> ()\n",
-    "f(int[0] a=5) -> ()",
-)
-"""Schemas that PyTorch reads, and prints most of them in another way."""
-BASES = (*WRITTEN, *(text for text, *_ in REFUSED if len(text) < 100))
-
-
-def read(text: str, parse: Callable[[str], object] = parse_schema) -> str | SchemaError:
-    """Result of *parse* for *text*, printed, or its error."""
+def is_refused(text: str) -> bool:
     try:
-        return str(parse(text))
-    except SchemaError as error:
-        return error
-
-
-def assert_read_or_refused(text: str) -> None:
-    """Only SchemaError may escape, with a place inside the text and a sentence."""
-    for parse in (parse_schema, parse_signature, parse_operator_name):
-        answer = read(text, parse)
-        if isinstance(answer, SchemaError):
-            assert 0 <= answer.offset <= len(text)
-            assert answer.message
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    base=st.sampled_from(BASES),
-    changes=st.lists(st.tuples(st.integers(0, 100), st.integers(0, 3), st.sampled_from(FRAGMENTS)), max_size=6),
-)
-def test_mutated_text_is_read_or_refused_in_place(base: str, changes: list[tuple[int, int, str]]) -> None:
-    text = base
-    for place, cut, fragment in changes:
-        text = text[:place] + fragment + text[place + cut :]
-    assert_read_or_refused(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'f(str x="""' + '\\"""' * 16000,
-        'f(str x="' + '\\"' * 32000,
-        "f(" + "int x, " * 9000 + ") -> ()",
-        "f(Tensor(" + "a|" * 32000,
-        "f" + "\n \\\n" * 16000,
-        "\n" + " " * 65000,
-        "f(int x=" + "9" * 65000,
-        "f(float x=0." + "0" * 65000,
-        "f(" + "(int[][][][][], " * 4000,
-        "f(" + "X" * 65000 + " x) -> ()",
-    ],
-)
-def test_hostile_text_is_refused(text: str) -> None:
-    with pytest.raises(SchemaError):
         parse_schema(text)
+    except SchemaError:
+        return True
+    return False
 
 
 # How two schemas of one operator differ.
