@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +9,8 @@ import pytest
 
 from dispatch_cli.extract.left_out import MAX_RULES, WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
-from dispatch_cli.files import asked, git, paths, revision
+from dispatch_cli.files import asked, paths, revision
 from dispatch_cli.model.problem import InputError
-from tests.cli.support import call
 from tests.fuzz import hostile
 from tests.fuzz.hostile import HEAD, OPERATOR
 
@@ -58,41 +55,6 @@ def test_one_large_file_under_many_names_is_read_some_times() -> None:
     assert 20 <= count < 60
     assert len(too_large(extraction)) == 400 - count
     assert too_large(extraction)[0].endswith("the files of HEAD repeat a few more than 20 times")
-
-
-def test_only_one_answer_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "PATIENCE", 0.3)
-    closed: list[object] = []
-    close = git.Objects.close
-    monkeypatch.setattr(git.Objects, "close", lambda self: (closed.append(self), close(self))[1])
-    extraction = extracted(hostile.pipe, 20)
-    assert {part.reason for part in extraction.left_out} == {WhyLeftOut.UNREADABLE}
-    assert len(extraction.left_out) == 20
-    assert all("git cat-file took more than 0 seconds" in part.detail for part in extraction.left_out)
-    assert len(closed) == 2  # when it did not answer, and at the end
-
-
-def test_files_that_cannot_be_read_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "PATIENCE", 0.3)
-    hostile.make_repository(Path.cwd(), hostile.pipe, 2)
-    result = call("check-invariants", "HEAD:src")
-    assert len(re.findall(r"^warning: HEAD:src/.* cannot be read: git cat-file took", result.err, re.MULTILINE)) == 2
-    assert result.out.count(": warning[unread-sources]: HEAD:src/") == 2
-    assert "No operator was checked" in result.out and result.code == 1
-
-
-def test_a_commit_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "PATIENCE", 0.3)
-    hostile.make_repository(Path.cwd(), hostile.pipe_of_commit, 1)
-    result = call("diff", "HEAD:src", "src", "--format", "json")
-    assert result.code == 2
-    assert json.loads(result.out)["problems"][0]["code"] == "git"
-
-
-def test_a_folder_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "PATIENCE", 0.3)
-    with pytest.raises(InputError, match="git rev-parse took more than 0 seconds"):
-        extracted(hostile.pipe_of_folder, 1)
 
 
 def test_what_too_many_patterns_ignore_is_read() -> None:

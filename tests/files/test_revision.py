@@ -186,19 +186,6 @@ def test_objects_are_not_replaced(repo: Path) -> None:
     assert len(spans(load(resolve(["HEAD:decl.yaml"])))) == 2
 
 
-def test_what_the_environment_names_is_not_run(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "program"
-    program.write_text(PROGRAM.format(ran=tmp_path / "ran"), encoding="utf-8")
-    program.chmod(0o755)
-    commit(repo, {"decl.yaml": OPERATOR})
-    for name in ("GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PAGER", "GIT_ASKPASS", "GIT_EDITOR", "PAGER"):
-        monkeypatch.setenv(name, str(program))
-    for name in ("GIT_TRACE", "GIT_TRACE2_EVENT", "GIT_TRACE_PACKET"):
-        monkeypatch.setenv(name, str(tmp_path / "trace"))
-    assert load(resolve(["HEAD:decl.yaml"])).steps
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["program", "repo"]
-
-
 def raw_tree(repo: Path, *entries: tuple[bytes, bytes]) -> str:
     """The name of a revision of files with these modes and names, and of a good one."""
     blob = bytes.fromhex(git(repo, "hash-object", "-w", "--stdin").strip())
@@ -215,12 +202,6 @@ def test_entries_that_no_checkout_has_are_not_there(repo: Path) -> None:
     for inside in ("odd", "..", "a/b", "a", ".git/config"):
         with pytest.raises(InputError):
             load([f"{name}{inside}"])
-
-
-@pytest.mark.parametrize("entry", [(b"100644", b""), (b"9", b"n"), (b"", b"o")])
-def test_a_damaged_list_of_files_is_refused(entry: tuple[bytes, bytes], repo: Path) -> None:
-    with pytest.raises(InputError, match="cannot be listed: "):
-        resolve([f"{raw_tree(repo, entry)}:"])
 
 
 def test_a_git_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -329,35 +328,6 @@ def one_file_often(folder: Path, count: int) -> None:
     """A large file under many names."""
     blob = written(folder, b"blob", HEAD.encode() + b"# x\n" * 200_000)
     committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k in range(count)]))
-
-
-def pipe(folder: Path, count: int) -> None:
-    """Objects that are pipes."""
-    blobs = [written(folder, b"blob", b"%d\n" % k + HEAD.encode()) for k in range(count)]
-    committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k, blob in enumerate(blobs)]))
-    for blob in blobs:
-        path = folder / ".git" / "objects" / blob[:2] / blob[2:]
-        path.unlink()
-        os.mkfifo(path)
-
-
-def pipe_of_commit(folder: Path, _: int) -> None:
-    """The commit is a pipe."""
-    _pipe_of(folder, "HEAD")
-
-
-def pipe_of_folder(folder: Path, _: int) -> None:
-    """The list of files is a pipe."""
-    _pipe_of(folder, "HEAD^{tree}")
-
-
-def _pipe_of(folder: Path, object_name: str) -> None:
-    blob = written(folder, b"blob", HEAD.encode())
-    committed(folder, tree(folder, [("100644", b"a.py", blob)]))
-    name = git(folder, "rev-parse", object_name).strip()
-    path = folder / ".git" / "objects" / name[:2] / name[2:]
-    path.unlink()
-    os.mkfifo(path)
 
 
 def make_repository(folder: Path, make: Callable[[Path, int], None], count: int) -> int:
