@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
 import os
 import pickle
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -163,37 +161,3 @@ def _kernel(kernel: dict[str, Any]) -> Kernel:
         unboxed=kernel.get("unboxed", has_signature and not falls_through),
         fallthrough=falls_through,
     )
-
-
-MANY = 40
-"""A mapping with more entries is taken for one whose entries are all alike."""
-OTHERS: tuple[Any, ...] = (None, True, -1, 1e300, "", "\ud800\x1b[31m", [], [[]], [None], {}, {"": {}}, {"x": None})
-"""Values that an answer can have in the place of one of its parts."""
-
-
-def mutations(data: Any, deep: int = 7) -> Iterator[tuple[str, Any]]:
-    """An answer with one part left out, or something else in its place; of a list or a long mapping, the first only.
-
-    Each comes with what was done. The answer is changed in place and changed back when the next is asked for.
-    """
-    for path in list(_paths(data, deep)):
-        at, last = functools.reduce(lambda inner, step: inner[step], path[:-1], data), path[-1]
-        value = at[last]
-        del at[last]
-        yield f"{path} left out", data
-        if isinstance(at, list):
-            at.insert(last, value)
-        for other in OTHERS:
-            at[last] = other
-            yield f"{path}: {other!r}", data
-        at[last] = value
-
-
-def _paths(data: Any, deep: int) -> Iterator[tuple[Any, ...]]:
-    inner = enumerate(data[:1]) if isinstance(data, list) else ()
-    if isinstance(data, dict):
-        inner = islice(data.items(), 1 if len(data) > MANY else None)
-    for step, value in inner:
-        yield (step,)
-        if deep:
-            yield from ((step, *rest) for rest in _paths(value, deep - 1))

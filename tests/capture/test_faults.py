@@ -10,18 +10,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dispatch_cli.capture import run as capture_run
-from tests.capture.support import mutations
-from tests.capture.test_write import small_state
 from tests.cli.support import COMMAND, ROOT, Result, call, environment
 from tests.crossref.test_stand_in import with_higher_order
 
@@ -31,8 +27,6 @@ ASKS = (("capture",), ("crossref", "--against", "live"))
 """The commands that ask a PyTorch."""
 LATE = 60
 """Seconds after which a command hangs: what it is asked for takes less than one."""
-EVERY = int(os.environ.get("DISPATCH_CLI_EVERY", "150"))
-"""One of so many malformed answers is tried; their kinds take turns, as there are 13 of them."""
 COPY = 'cp "$HERE/answer.json" "$2"'
 
 
@@ -190,76 +184,6 @@ def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
     assert (result.code, result.out, result.err.strip()) == (128 + sent, "", "")
     assert stand_in.left_behind() == []
     assert not (stand_in.folder / "out.yaml").exists()
-
-
-def test_a_signal_amid_the_wait_for_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception just after `Popen` has taken its lock leaves it taken; the probe ends all the same."""
-    started = []
-
-    class Interrupted(subprocess.Popen[bytes]):
-        def wait(self, timeout: float | None = None) -> int:  # noqa: ARG002
-            started.append(self.pid)
-            assert vars(self)["_waitpid_lock"].acquire(timeout=5), "waits for a lock that nobody gives back"
-            raise SystemExit
-
-    monkeypatch.setattr(capture_run.subprocess, "Popen", Interrupted)
-    with pytest.raises(SystemExit):
-        capture_run.run_limited(["sleep", "300"], 10)
-    (pid,) = started
-    assert ends(pid)
-
-
-# Malformed answers.
-
-
-def test_an_answer_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused before it takes gigabytes, as a file is."""
-    answer = ""
-
-    def run(command: list[str], *_: object) -> tuple[int, str]:
-        Path(command[2]).write_text(answer, encoding="utf-8")
-        return 0, ""
-
-    monkeypatch.setattr(capture_run, "run_limited", run)
-    message = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: "
-    for answer, why in (  # noqa: B007  (`run` writes it)
-        ("[" + "[]," * 2_000_000 + "[]]", "the file has more than 2000000 values"),
-        ('{"format": ' + "9" * 4_000 + "}", "a number has more than 20 digits"),
-    ):
-        result = call("capture", "--python", sys.executable)
-        assert (result.code, result.out) == (2, "")
-        assert f"{message}{why}" in result.err
-    monkeypatch.setattr("dispatch_cli.capture.answer.MAX_BYTES", 1 << 20)
-    answer = " " * (2 << 20)
-    result = call("capture", "--python", sys.executable)
-    assert result.code == 2
-    assert f"{message}the file is larger than 1 MiB" in result.err
-
-
-@pytest.mark.parametrize("ask", ASKS, ids=" ".join)
-def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each part of an answer is left out, or something else is in its place: all of these in turn, part by part.
-
-    The formats of a capture take turns.
-    """
-    formats = cycle(((), ("--format", "json")) if ask[0] == "capture" else ((),))
-    answers = [with_higher_order()] if ask[0] == "crossref" else [small_state(), with_higher_order()]
-    codes = Counter[int]()
-    current: Any = None
-
-    def run(command: list[str], *_: object) -> tuple[int, str]:
-        Path(command[2]).write_text(json.dumps(current), encoding="utf-8")
-        return 0, ""
-
-    monkeypatch.setattr(capture_run, "run_limited", run)
-    for current in answers:
-        assert call(*ask, "--python", sys.executable).code in (0, 1)
-        for what, _ in islice(mutations(current), None, None, EVERY):
-            result = call(*ask, *next(formats), "--python", sys.executable)
-            assert result.code in (0, 1, 2), (ask, what, result.err)
-            assert result.code != 2 or "gave an invalid answer" in result.err or "gave an answer" in result.err
-            codes[result.code] += 1
-    assert codes[2] > codes[0] + codes[1]
 
 
 @pytest.mark.parametrize("part", ["higher_order_answers", "texts"])

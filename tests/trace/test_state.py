@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from dispatch_cli.answers.table.report import changed_slots
 from dispatch_cli.api import load_state
 from dispatch_cli.model.names import OperatorName
-from tests.capture.support import mutations, state_of, universe_data
+from tests.capture.support import state_of, universe_data
 from tests.cli.support import call
 from tests.trace.support import OF_A_BACKEND, PLAIN, UNIVERSE, Writer, signature
 from tests.trace.test_view import answer, findings_of, rows_of
@@ -192,28 +191,6 @@ def test_backend_fallbacks_that_are_gone_at_the_end(tmp_path: Path) -> None:
     first, last = "/home/me/first.cpp:3", "/npu/fallback.cpp:7"
     assert places == [[autograd, first], [autograd], [first, last], [autograd, last]]
     assert [path["end"] for path in paths_of(answered)] == ["kernel", "error", "kernel", "kernel"]
-
-
-def test_slots_or_a_state_that_are_none_are_refused(tmp_path: Path) -> None:
-    """Whatever is left out or put in the place of something else."""
-    held = [
-        ["CPU", [["CPU", "registered at /home/me/lib.py:30", False], [None, "", True]], True],
-        ["AutogradCPU", None, False],
-    ]
-    texts = [recording(changed) for what, changed in mutations(state(), 4) if not what.startswith("('universe'")][::13]
-    for _, changed in mutations([held], 6):
-        writer = Writer()
-        writer.call("mylib::plain", tensors=(PLAIN,))
-        writer.add("r", 0, *changed if isinstance(changed, list) else [changed])
-        writer.add("state", state())
-        texts.append(writer.text())
-    codes: Counter[int] = Counter()
-    for text in texts:
-        (tmp_path / "m.trace").write_text(text, encoding="utf-8")
-        result = call("trace", str(tmp_path / "m.trace"))
-        assert result.code in (0, 2), result.err[-500:]
-        codes[result.code] += 1
-    assert codes[2] > 25
 
 
 def test_changes_name_what_the_program_registered(tmp_path: Path) -> None:
