@@ -343,15 +343,6 @@ def test_promises_that_cannot_be_checked_are_in_the_summary() -> None:
     assert "could not be checked" not in shown
 
 
-def test_very_many_names_of_no_check() -> None:
-    names = ",".join(f"x{number}" for number in range(5_000))
-    write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")
-    result = check("b.yaml")
-    assert result.code == 2
-    assert result.err.count("error[unknown-check]") == 100
-    assert "error[more-problems]: and 4900 more names of no check" in result.err
-
-
 # the page of --step-summary
 
 

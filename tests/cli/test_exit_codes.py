@@ -78,6 +78,14 @@ def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [line.split(",")[3:5] for line in result.out.splitlines()[1:]] == [["new", "active"], ["old", "overridden"]]
 
 
+def test_of_very_many_overrides_some_are_shown(tmp_path: Path) -> None:
+    operator = "dispatch: 1\noperators:\n  - {func: m::a() -> (), dispatch: {CPU: [" + "k," * 999 + "k]}}\n"
+    (tmp_path / "a.yaml").write_text(operator, encoding="utf-8")
+    result = call("register", str(tmp_path / "a.yaml"))
+    assert (result.code, result.err.count("warning[override]")) == (0, 4)
+    assert "996 registrations more override another" in result.err
+
+
 def test_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("first line\nsecond line \x1b[31m")
@@ -167,3 +175,9 @@ def test_a_large_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     assert (result.code, "error[not-declarations]" in result.err) == (2, True)
     file.write_text('{"operators": [], "dispatch": 1}')
     assert call("register", str(file)).code == 0
+
+
+def test_an_error_text_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("x\n" * (9 << 19))
+    result = call("explain", "--from-error", str(tmp_path / "log.txt"))
+    assert (result.code, "larger than 8 MiB" in result.err) == (2, True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -94,24 +92,6 @@ def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pyt
     refusal = "error[backend-name]: Cannot register privateuse1 backend with in-tree device name: cuda"
     for command in (("explain", ADD[0], "CPU"), ("keys",)):
         assert f"../pyproject.toml:2:15: {refusal}" in call(*command).err
-
-
-def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not known if the file names a backend."""
-    monkeypatch.chdir(tmp_path)
-    without = call("keys")
-
-    def refuse(file: str, *arguments: Any, **others: Any) -> Any:
-        if Path(file).name == "pyproject.toml":
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return real(file, *arguments, **others)
-
-    real = open
-    Path("pyproject.toml").touch()
-    monkeypatch.setattr("builtins.open", refuse)
-    result = call("keys")
-    warning = "warning: pyproject.toml cannot be read: permission denied; its settings are not used\n"
-    assert (result.code, result.out, result.err) == (0, without.out, warning)
 
 
 # Names of states and universes: ``torch-2.9.1`` means ``torch-2.9``, and standard error says so.

@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import COMMAND, Result, call, environment, in_terminal
+from tests.cli.support import Result, call, in_terminal
 
 NAMES = {
     "markup": "[bold red]x[/] [link=http://a.b]y[/link]",
@@ -97,15 +95,6 @@ def test_csv_has_it_in_one_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert (row["kernel"], row["declared_at"]) == (SAFE[name], "-:5:34")
 
 
-def test_control_characters_never_get_so_far() -> None:
-    for sign in ("\\e[31m", "\\0", "\\n", "\\x9b", "\\u2028"):
-        text = declaration("KERNEL").replace(b"KERNEL", sign.encode())
-        result = call("table", "-", stdin=text)
-        assert (result.code, result.out) == (2, "")
-        assert DANGEROUS.search(result.err) is None
-        assert result.err.count(": error[") == 2
-
-
 @pytest.mark.parametrize("name", ["markup", "brackets", "emoji code"])
 def test_markup_does_not_colour_a_terminal(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
@@ -113,18 +102,3 @@ def test_markup_does_not_colour_a_terminal(name: str, tmp_path: Path) -> None:
     out = in_terminal(200, "table", str(path), "--key", "CPU", "--color", "always").out
     assert NAMES[name] in re.sub(r"\x1b\[[0-9;]*m", "", out)
     assert "\x1b]8" not in out
-
-
-@pytest.mark.slow
-def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
-    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.yaml"))).write_bytes(declaration("k"))
-    for format_ in ("text", "json", "sarif", "junit"):
-        done = subprocess.run(
-            [*COMMAND, "check-invariants", b"\xff.yaml", "--format", format_],
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (1, b"")
-        done.stdout.decode("utf-8")

@@ -18,7 +18,6 @@ from dispatch_cli.model.problem import InputError
 from tests.declarations.helpers import refused, write
 from tests.declarations.test_format import EVERY_FIELD
 from tests.declarations.test_problems import GOOD
-from tests.ends import ends
 
 HEAD = b"dispatch: 1\n"
 BOMB = HEAD + b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -107,25 +106,12 @@ def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (problem.span.line, problem.span.column) == (1, 29_999)  # type: ignore[union-attr]
 
 
-def test_many_comments_of_one_line(tmp_path: Path) -> None:
-    """Each speaks of the same line; looking for it is not begun anew for each."""
-    comments = b"# dispatch-cli: ignore[all] because\n" * 20_000
-    with ends():
-        suppressions = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
-    assert {suppression.line for suppression in suppressions} == {20_003}
-    assert len(suppressions) == 20_000
-
-
-def test_sections_of_changes_in_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each section looks through all registrations, so that their number is bounded."""
-    monkeypatch.setattr("dispatch_cli.declarations.sections.changes.MOST_SEARCHED", 70)
-    write(tmp_path, HEAD + b"operators: [{func: m::a() -> (), dispatch: {CPU: [a, b, c, d, e, f, g, h]}}]\n", "x.yaml")
-    for number in range(1, 9):
-        change = f"changes: [{{remove: {{operator: m::a, dispatch_key: CPU, kernel: {'abcdefgh'[number - 1]}}}}}]\n"
-        write(tmp_path, HEAD + change.encode(), f"c{number}.yaml")
-    files = [str(tmp_path / name) for name in ("x.yaml", *(f"c{number}.yaml" for number in range(1, 9)))]
-    assert len(load(files[:5]).steps) == 6
-    assert {problem.code for problem in refused(*files)} == {"too-many-changes"}
+def test_files_of_one_run_share_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "MAX_THINGS", 60)
+    operator = b"operators: [{func: 'm::a%d() -> ()'}]\n"
+    files = [write(tmp_path, HEAD + operator % number, f"{number}.yaml") for number in range(9)]
+    assert len(load(files[:3]).steps) == 6
+    assert "or the files together have" in refused(*files)[0].message
 
 
 # Whatever is done to a good file, it loads or it is refused.
@@ -166,13 +152,3 @@ def outcome(content: bytes) -> int:
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
 def test_mutated_texts(text: str, edits: list[tuple[int, int, str]]) -> None:
     assert outcome(mutated(text, edits).encode("utf-8", "surrogatepass")) <= 101
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(st.tuples(st.integers(0, 10_000), st.binary(max_size=3))))
-def test_mutated_bytes(text: str, edits: list[tuple[int, bytes]]) -> None:
-    content = text.encode()
-    for start, piece in edits:
-        at = start % (len(content) + 1)
-        content = content[:at] + piece + content[at + len(piece) :]
-    assert outcome(content) <= 101
