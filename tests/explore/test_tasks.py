@@ -1,12 +1,11 @@
 """Tasks as a user would do them, with their keys. What is seen is held against what PyTorch does, which the scenarios
 and recordings say, and against what the command line prints that is shown. Tasks 1, 6 and 7 are in test_changes.py,
-4 in test_lists.py.
+4 and 5 in test_lists.py, 10 in test_app.py.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,11 @@ from textual.pilot import Pilot
 from dispatch_cli import api
 from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.panes.call import CallPane
-from dispatch_cli.explore.panes.changes import ChangesPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.span import Span
 from dispatch_cli.render.data import json_text
 from tests.cli.support import call
-from tests.explore.support import drive, flat, newest, screen_text, until
+from tests.explore.support import drive, newest, until
 from tests.support import load_recording
 
 pytestmark = pytest.mark.slow
@@ -63,36 +60,6 @@ async def answered(app: ExploreApp, pilot: Pilot[None], *command: str) -> Any:
     return json.loads(printed.out)
 
 
-def test_1_why_does_a_call_fail() -> None:
-    """The call raises "Could not run 'aten::to.dtype'" in PyTorch 2.4.1 (examples/scenarios); x is one way out."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await found(app, pilot, "aten::to.dtype")
-        await app.go(app.spot._replace(key="AutogradPrivateUse1"), "slot")
-        shown = await answered(app, pilot, "explain", "aten::to.dtype", "AutogradPrivateUse1")
-        assert (shown["answer"]["rule"], shown["answer"]["kernel"]) == ("missing", None)
-        assert "PrivateUse1" in flat(screen_text(app))
-        await pilot.press("4")
-        await until(pilot, lambda: "to_npu" in screen_text(app))
-        view = app.query_one(ChangesPane).view
-        kernels = [getattr(view.choice(number).target, "name", None) for number in range(view.choices())]
-        view.move_to(next(number for number, name in enumerate(kernels) if getattr(name, "key", "") == "PrivateUse1"))
-        await pilot.press("x")
-        await until(pilot, lambda: app.session.whatif.changes)
-        await until(pilot, lambda: "aten::to.dtype" in app.catalogue.tried)
-        assert app.spot.operator is not None
-        now, plain = (
-            state.dispatcher.table(app.spot.operator)["AutogradPrivateUse1"]
-            for state in (app.session.state, api.load_state((), bases=("torch-2.4",)))
-        )
-        assert now.kernel is not None and plain.kernel is not None
-        assert (now.rule, now.kernel.debug) == (plain.rule, plain.kernel.debug)
-        await pilot.press("u")
-        await until(pilot, lambda: not app.session.whatif.changes and not app.catalogue.tried)
-
-    drive(of_file(SCENARIO), steps)
-
-
 def test_2_which_operators_and_slots_does_my_file_change() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         await pilot.press("f")
@@ -129,27 +96,6 @@ def test_3_what_a_sparse_tensor_runs() -> None:
         assert selected(shown) == ["SparseCPU"]
 
     drive(of_newest(), steps)
-
-
-def test_5_from_a_finding_to_its_registrations_to_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Span] = []
-    monkeypatch.setattr(ExploreApp, "on_pane_open_place", lambda _, message: opened.append(message.span))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("5")
-        shown = await answered(app, pilot, "check-invariants")
-        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "findings")
-        await pilot.press("e")
-        await until(pilot, lambda: opened)
-        place = opened[0]
-        lines = Path(SCENARIO).read_text(encoding="utf-8").split("\n")
-        assert (place.file, "PrivateUse1: to_npu" in lines[place.line - 1]) == (SCENARIO, True)
-        assert shown["findings"][0]["check"] == "math-kernel-displaced"
-        await pilot.press("enter")
-        explained = await answered(app, pilot, "explain", "aten::to.dtype", "AutogradPrivateUse1")
-        assert ("PrivateUse1", "to_npu") in [(row["key"], row["kernel"]) for row in explained["registrations"]]
-
-    drive(of_file(SCENARIO), steps, (120, 50))
 
 
 def test_8_what_changed_for_linear_since_2_4() -> None:
@@ -192,22 +138,5 @@ def test_9_which_keys_a_nested_tensor_carries_under_autocast() -> None:
         shown = await answered(app, pilot, "keys", "--universe", "torch-2.15", "--tensor", "cuda nested")
         assert shown["keys"][-3:] == ["AutogradCUDA", "AutogradNestedTensor", "AutocastCUDA"]
         assert shown["keys"][0] == "NestedTensorCUDA"
-
-    drive(of_newest(), steps)
-
-
-def test_10_a_name_half_remembered_and_the_command_of_its_grid() -> None:
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"efficattforw")
-        await until(pilot, lambda: "_efficient_attention_forward" in str(app.spot.operator))
-        await pilot.press("enter")
-        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "table")
-        await pilot.press("v")
-        await until(pilot, lambda: app.answer is not None and "grid" in app.answer.command)
-        await answered(app, pilot, "table")
-        await pilot.press("y")
-        assert app.clipboard == (
-            "dispatch-cli table --base torch-2.15 --op aten::_efficient_attention_forward --view grid"
-        )
 
     drive(of_newest(), steps)

@@ -17,11 +17,9 @@ from dispatch_cli.explore.app import ExploreApp
 from dispatch_cli.explore.operators.catalogue import CALLED, Marked
 from dispatch_cli.explore.panes.trace import AskedCalls, TracePane, called_operators, calls_answer
 from dispatch_cli.explore.session import Session, Spot
-from dispatch_cli.render.printed import safe
 from dispatch_cli.trace.facts import CallFact
-from tests.cli.test_taint import TAINTS
 from tests.explore.support import assert_prints, drive, screen_text, until
-from tests.trace.support import Writer, every
+from tests.trace.support import every
 from tests.trace.test_recording import REAL
 
 pytestmark = pytest.mark.slow
@@ -157,26 +155,3 @@ def test_the_list_of_operators_marks_those_that_were_called() -> None:
         assert f"{CALLED}{recorded_counts(OWN)['aten::copy_']}" in line
 
     drive(session_of(OWN), steps)
-
-
-@pytest.mark.parametrize("taint", TAINTS)
-def test_texts_of_a_recording_are_shown_as_they_are(taint: str, tmp_path: Path) -> None:
-    text = TAINTS[taint]
-    writer = Writer(argv=[text], directory=text)
-    writer.call(f"my::{text}")
-    writer.call("aten::relu", thread=text)
-    writer.add("f", len([1]), text)
-    writer.add("x", {"reason": text, "text": text})
-    writer.add("end", {"calls": 2, "dropped": 0, "seconds": 0.5})
-    (tmp_path / "t.trace").write_text(writer.text(), encoding="utf-8")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        pane = await shown_in(app, pilot)
-        for key in ("down", "t", "t", "end", "v", "enter"):
-            await pilot.press(key)
-            await pilot.pause(0.02)
-            shown = screen_text(app)
-            assert all(sign == "\n" or safe(sign) == sign for sign in shown)
-        assert pane.is_attached
-
-    drive(session_of(tmp_path / "t.trace"), steps)

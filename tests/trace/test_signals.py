@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -81,17 +79,13 @@ class Started:
 
 
 @contextmanager
-def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) -> Iterator[Started]:
-    """terminal: the one that it controls. Nothing of its group is left at the end."""
+def started(tmp_path: Path, how: str, source: str) -> Iterator[Started]:
+    """A program that runs. Nothing of its group is left at the end."""
 
     def begin() -> None:
         for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has them ignored by what it runs in the background
             signal.signal(number, signal.SIG_DFL)
-        if terminal is None:
-            os.setpgrp()
-        else:
-            os.setsid()
-            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        os.setpgrp()
 
     program = tmp_path / "program.py"
     program.write_text(SAYS + source + ENDS, encoding="utf-8")
@@ -132,23 +126,11 @@ def started(tmp_path: Path, how: str, source: str, terminal: int | None = None) 
 
 @pytest.mark.parametrize("group", [False, True])
 def test_every_signal_comes_once(tmp_path: Path, how: str, group: bool) -> None:
-    """To the process that was started, and to its group."""
+    """To the process that was started, and to its group, as a terminal sends them."""
     with started(tmp_path, how, ALL) as program:
         for name in EVERY.split():
             program.send(getattr(signal, name), group=group)
         assert program.end() == ([f"got {name}" for name in EVERY.split()], 5)
-
-
-def test_a_terminal_sends_each_signal_once(tmp_path: Path, how: str) -> None:
-    """To the whole group of processes: the program gets its own."""
-    keyboard, terminal = os.openpty()
-    with started(tmp_path, how, ALL, terminal=terminal) as program:
-        for key in (b"\x03", b"\x1c", b"\x03"):  # ctrl+c, ctrl+\\
-            os.write(keyboard, key)
-            time.sleep(SOON)
-        assert program.end() == (["got SIGINT", "got SIGQUIT", "got SIGINT"], 5)
-    os.close(keyboard)
-    os.close(terminal)
 
 
 @pytest.mark.parametrize("group", [False, True])

@@ -9,10 +9,9 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.engine.keys.expression import MAX_LENGTH, ExpressionNoteKind, evaluate
+from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.span import cut_start
 from dispatch_cli.model.text.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe, autograd_key_of, autograd_keys_of
 from tests.engine.live_cases import LiveCase, Side, answers_to
@@ -128,40 +127,14 @@ def test_what_is_refused(text: str, problems: list[tuple[int, str, str | None]])
     assert all(problem.span is not None and problem.line_text == lines[problem.span.line - 1] for problem in raised)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(" * 10_000,
-        "CPU" + "|CPU" * 100_000,
-        "FULL_AFTER(" * 1000,
-        "A" * MAX_LENGTH,
-        "9" * 10_000,
-        "0x" + "f" * 10_000,
-        "A" + ".B" * 8000,
-        "A" + ".B" * 900,
-    ],
-)
-def test_hostile_texts(text: str) -> None:
-    with pytest.raises(InputError) as caught:
-        evaluate(UNIVERSE, text)
-    assert all(len(problem.message) < 200 for problem in caught.value.problems)
-
-
-def test_the_line_of_a_problem_is_cut_around_it() -> None:
-    with pytest.raises(InputError) as caught:
-        evaluate(UNIVERSE, "|".join(["CPU"] * 500 + ["CPPU"] + ["CPU"] * 500))
-    (problem,) = caught.value.problems
-    assert problem.span is not None
-    assert problem.line_text is not None
-    assert (problem.span.column, len(problem.line_text)) == (2001, 160)
-    assert problem.line_text[problem.span.column - 1 - cut_start(problem.span.column) :].startswith("CPPU|CPU")
-
-
-def test_long_and_deep_texts_within_the_limits() -> None:
+def test_long_and_deep_texts() -> None:
     many = "|".join(["CPU - Python", "CUDA"] * 700)
     assert list(evaluate(UNIVERSE, many).keys) == ["CPU", "CUDA"]
     deep = "(CPU | " * 64 + "CUDA" + ")" * 64
     assert evaluate(UNIVERSE, deep).keys == DispatchKeySet.of(UNIVERSE, ["CPU", "CUDA"])
+    for text in ("|".join(["CPU"] * 10_000), "(" * 10_000):
+        with pytest.raises(InputError):
+            evaluate(UNIVERSE, text)
 
 
 # Autograd keys that come with a backend key, judged by the key sets of real tensors.
