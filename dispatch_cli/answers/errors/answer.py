@@ -88,8 +88,6 @@ _FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
 """Begins the names of kernels that take whole numbers alone."""
 _OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|one_hot|bincount")
 """Begins the names of kernels that take labels or indices."""
-_OF_VALUES = re.compile("scatter|gather")
-"""In the names of kernels that take an index of int64, and choose their code by the values."""
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
@@ -103,36 +101,41 @@ def bases_of(text: str, first: ErrorText) -> tuple[str, ...]:
 
 
 def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-") -> ErrorReport:
-    """The answer to the first error of a text. file: where the text was read from."""
+    """The answer to the first error of a text, in three steps.
+
+    Conditions that the text shows choose sentences of the error's kind, and what the state says of its operator is
+    concluded. file: where the text was read from.
+    """
+    first = errors[0]
+    name = None if first.operator is None else OperatorName.parse(first.operator)
+    asked = first._replace(details=(*first.details, *_conditions(text, first, name, state)))
+    chosen = _of_kind(text, errors, asked.names, state, file)
+    report = chosen if name is None else _held_against_state(chosen, asked, name, state)
+    if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
+        report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
+    return report
+
+
+def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: State) -> Iterator[tuple[str, str]]:
+    """Conditions for advice, and names for its sentences, that a text shows beside those of its template."""
+    yield from _of_tensors(dict(error.details))
+    if name is not None and conclude.is_pytorchs(state, name):
+        yield PYTORCHS, ""
+    else:
+        yield "overloads" if "overload" in dict(error.details) else PACKAGES, ""
+    yield from _of_package(name)
+    if name is not None and _is_in_path(name.namespace, text):
+        yield "own_code", ""
+    yield from _of_onnx(error)
+    yield from evidence(uncoloured(text))
+
+
+def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], state: State, file: str) -> ErrorReport:
+    """The sentences of the kind of the first error for what its text shows, before the state is asked."""
     first = errors[0]
     message = MESSAGES[first.kind]
-    name = None if first.operator is None else OperatorName.parse(first.operator)
-    is_pytorchs = name is not None and conclude.is_pytorchs(state, name)
-    signs = dict(evidence(uncoloured(text)))
-    whose = (PYTORCHS if is_pytorchs else "overloads" if "overload" in dict(first.details) else PACKAGES, "")
-    if is_pytorchs and first.kind == NOT_DEFINED and "scripting" in signs:
-        whose = ("scripted_call", "")
-    package = _package_of(name)
-    of_package = [(f"namespace_{package}", ""), ("its_package", package)] if package else []
-    known = [("known_package", package)] if KNOWN_PACKAGES.fullmatch(package) else []
-    namespace = "" if name is None else name.namespace
-    of_package += [*known, ("whose_package", package if known else "the package"), (f"in_{namespace}", "")]
-    own_code = [("own_code", "")] if name is not None and _is_in_path(name.namespace, text) else []
-    version = version_of(text, first, api.load_universes(bases.names()))
-    asked = first._replace(
-        details=(
-            *first.details,
-            *_of_tensors(dict(first.details)),
-            whose,
-            *([("old_pytorch", "")] if version.older_than_all else []),
-            *of_package,
-            *own_code,
-            *_of_onnx(first),
-            *signs.items(),
-        )
-    )
-    report = ErrorReport(
-        *starts_from(state, () if name is None else (name,)),
+    return ErrorReport(
+        *starts_from(state, () if first.operator is None else (OperatorName.parse(first.operator),)),
         file=file,
         line=first.line,
         kind=first.kind,
@@ -142,27 +145,29 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
         backend_name=None,
         details=first.details,
         warning=is_warning(first),
-        says=filled(message.says, asked.names),
-        means=filled(message.means, asked.names),
+        says=filled(message.says, names),
+        means=filled(message.means, names),
         facts=(),
-        user=advice(message.user, asked.names) or (TELL_THE_AUTHOR,),
-        author=advice(message.author, asked.names),
-        version=version,
+        user=advice(message.user, names) or (TELL_THE_AUTHOR,),
+        author=advice(message.author, names),
+        version=version_of(text, first, api.load_universes(bases.names())),
         reproduced=None,
         explained=None,
         others=other_errors(errors),
     )
-    is_missing = first.kind == NOT_DEFINED and "of_class" not in asked.names
-    if is_missing and is_pytorchs:
-        report = _of_versions(report, state, asked.names)
-    if message.rules and name is not None and name.namespace is not None:
-        report = _of_slot(report, state, asked, name)
-    elif is_missing and name is not None and state.declarations.files:
-        report = _of_files(report, state, asked.names)
-    elif first.kind == OVERRIDDEN and name is not None:
-        report = _of_overridden(report, state, name)
-    if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
-        report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
+
+
+def _held_against_state(report: ErrorReport, text: ErrorText, name: OperatorName, state: State) -> ErrorReport:
+    """The answer with what the state says of the operator: of its slot, of its definition, of a kernel replaced."""
+    if MESSAGES[text.kind].rules and name.namespace is not None:
+        return _of_slot(report, state, text, name)
+    if text.kind == OVERRIDDEN:
+        return _of_overridden(report, state, name)
+    if text.kind == NOT_DEFINED and "of_class" not in text.names:
+        if PYTORCHS in text.names:
+            report = _of_versions(report, state, text.names)
+        if state.declarations.files:
+            report = _of_files(report, state, text.names)
     return report
 
 
@@ -196,10 +201,7 @@ def _of_versions(report: ErrorReport, state: State, names: Mapping[str, str]) ->
     whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
     text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}"
     if defining:
-        if is_since and (report.version.older_than_all or report.version.nearest not in (None, *defining)):
-            names = {**names, "later": defining[-1].replace("-", " ")}
-        user = advice(MESSAGES[report.kind].user, names)
-        return replace(report, user=user, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
+        return replace(report, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
     return _of_nearest(report, "versions", text, state.dispatcher.names(), names)
 
 
@@ -238,7 +240,7 @@ def _of_nearest(
     near = tuple(similar_names(known, report.operator or ""))
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
-    if meant and "scripted_call" not in names:
+    if meant:
         names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)} | {"misspelled": ""}
     message = MESSAGES[report.kind]
     return replace(
@@ -255,12 +257,17 @@ def _defines(names: Iterable[str], named: str) -> bool:
     return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
-def _package_of(name: OperatorName | None) -> str:
-    """The package of an operator, by its namespace."""
+def _of_package(name: OperatorName | None) -> Iterator[tuple[str, str]]:
+    """Conditions and names of the package of an operator, by its namespace."""
     namespace = "" if name is None else name.namespace or ""
-    if re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", namespace):
-        return "vLLM (or a plugin or fork of it)"
-    return PACKAGE_OF.get(namespace, namespace)
+    is_vllms = re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", namespace)
+    package = "vLLM (or a plugin or fork of it)" if is_vllms else PACKAGE_OF.get(namespace, namespace)
+    is_known = KNOWN_PACKAGES.fullmatch(package) is not None
+    if package:
+        yield from ((f"namespace_{package}", ""), ("its_package", package), (f"in_{namespace}", ""))
+    if is_known:
+        yield "known_package", package
+    yield "whose_package", package if is_known else "the package"
 
 
 def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -279,7 +286,6 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(function),
         "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and (not function or _OF_VML.search(function)),
         "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(function),
-        "of_values": dtypes & {"long", "int", "short", "char", "byte"} and _OF_VALUES.search(function),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
         "is_float": dtypes and dtypes <= {"float", "float32"},

@@ -367,9 +367,9 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
     if case.kernels is None:
-        if case.text.kind != NO_KERNEL or "fell_back" in case.text.names:
+        if case.text.kind != NO_KERNEL:
             return None
-    elif kinds or case.key in case.kernels or "fell_back" in case.text.names:
+    elif kinds or case.key in case.kernels:
         return None
     if (case.factory or creates) and backend != "CPU":
         return NOT_BUILT if backend in IN_BUILDS else "not-loaded"
@@ -464,16 +464,13 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
         "for_cuda": backend == "CUDA",
-        "for_xpu": backend == "XPU",
         "of_mac": backend == "MPS",
         "other_than_cpu": case.backend not in (None, "CPU"),
         "of_pytorch": case.pytorchs,
         "to_cpu": is_backend and functionality == QUANTIZED and backend != "CPU",
         "outside": case.backend in OUTSIDE,
-        "backward_op": "_backward" in case.operator,
         "of_layer": LAYERS.match(case.operator),
         "sized": case.is_sized_by_data,
-        "of_condition": case.operator == "aten::is_nonzero",
         "of_dropout": DROPOUT.match(case.operator),
         "eager_meta": case.key == META and case.operator.startswith("aten::") and is_eager and is_asked,
         "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),

@@ -72,7 +72,6 @@ HOLES = {
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
     "plain_device": r"(?P<device>\w{1,60}\b)(?!:\d)(?P<plain>)",
-    "pytorch_device": r"(?!privateuse)(?P<device>\w{1,60})",
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
@@ -127,8 +126,6 @@ HOLES = {
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
-    # the last frame of a traceback is the call of an operator
-    "op_call": r"torch[/\\]_ops\.py['\"], line \d{1,9}, in \w{1,40}\n[^\n]{0,200}\n(?:[ \t~^]{1,200}\n)?",
     "python_function": r"(?P<function>[\w.<>]{1,200})",
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"

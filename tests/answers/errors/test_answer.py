@@ -302,27 +302,6 @@ IMPORT = "    from torch.foo import (\n    ...<2 lines>...\n    )\n"
 
 
 @pytest.mark.parametrize(
-    ("frame", "is_device"),
-    [
-        ('File "/x.py", line 204, in v2\n    torch.ones(2).to(device)\n', True),
-        ('File "/x.py", line 231, in v8\n    torch.empty(2, 3,\n', True),
-        ('File "/x.py", line 231, in v8\n    torch.empty(2, 3,\n    ~~~~~~^^\n                device=d)\n', True),
-        (f'File "/x/torch/nn/modules/module.py", line 1369, in convert\n{TO_DEVICE}', True),
-        ('File "/x/torch/utils/_device.py", line 122, in __torch_function__\n    return func(*a, **k)\n', True),
-        ('File "/x.py", line 2, in <module>\n    import torch.foo\n', False),
-        (f'File "/device/x.py", line 2, in <module>\n{IMPORT}', False),
-        ('File "/x.py", line 2, in f\n    return __import__("torch." + device)\n', False),
-        ('File "<frozen importlib._bootstrap>", line 1140, in _find_and_load_unlocked\n', False),
-        ('File "/x/torch/serialization.py", line 9, in f\n    return super().find_class(mod_name, name)\n', False),
-    ],
-)
-def test_a_name_that_no_import_asks_for_is_that_of_a_device(frame: str, is_device: bool) -> None:
-    report = answered(f"Traceback (most recent call last):\n  {frame}{NO_MODULE}")
-    assert ("it is taken for a device" in report.means) is is_device
-    assert any("install the PyTorch for which" in step for step in report.user) is not is_device
-
-
-@pytest.mark.parametrize(
     ("explanation", "may_be_compiled"),
     [
         ("Unsupported method call\n  Explanation: Dynamo does not know how to trace method `put` of class `Q`", False),

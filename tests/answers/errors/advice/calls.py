@@ -1,7 +1,5 @@
 """Texts about the arguments of a call, and about what an operator does with them."""
 
-from pathlib import Path
-
 import torch
 from torch.library import custom_op
 
@@ -29,13 +27,6 @@ def argument_of_a_later_version(advice):
     masks = ([True, True],) if advice else ()
     x, grid = torch.ones(1, 1, 2, 2), torch.zeros(1, 2, 2, 2)
     assert len(torch.ops.aten.grid_sampler_2d_backward(x, x, grid, 0, 0, False, *masks)) == 2
-
-
-@tries("wrong-arguments", "Pass the path as text")
-def path_in_place_of_text(advice):
-    op = define("t::f", "(str path) -> Tensor", CompositeExplicitAutograd=lambda path: ONE)
-    path = Path("x")
-    op(str(path) if advice else path)
 
 
 @tries("wrong-arguments", "Sizes are whole numbers, in tuples too", "`torch.stack(x)`")
@@ -239,8 +230,6 @@ untried("no-data", "A tensor of a device without such memory", "needs the packag
 untried("changed-in-place", "If the function works without torch.compile", "needs a fault of PyTorch")
 untried("not-defined", "If other operators of the library work", "needs another build")
 untried("no-subclass", "Use a newer release of the package of the class", "needs another build")
-untried("no-subclass", "Use a newer PyTorch, whose nested tensors", "needs another build")
-untried("other-text", "If the function is a graph that was traced before", "needs an old version")
 untried("no-kernel", "FloatFunctional()", "needs the conversion of a whole model")
 untried("no-data", "If the call is in a package's code", "needs another build")
 untried("mixed-devices", "If the call is in a package's code", "needs another build")
@@ -252,10 +241,9 @@ untried("not-defined", "Install the torchvision that belongs to", "needs another
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of {whose_package} that has a kernel", "needs another build")
 untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
-untried("no-batching-rule", "let `ModuleValidator.fix(model)` replace layers", "needs Opacus")
 untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
+untried("no-batching-rule", "Use torch.where in place of a condition", "needs an older version")
 untried("no-derivative", "It is a layer as MPS", "needs a GPU")
-untried("other-text", "Leave torch.compile out on MPS", "needs a GPU")
 untried(
     "fake-mixed",
     "Keep the function that uses it out of the compiled region",
@@ -263,9 +251,7 @@ untried(
 )
 untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
-untried("no-dtype", "The values are meant, not the index", "needs an older PyTorch")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
-untried("bad-registration", "letter by letter: name the tensors", "needs an old version")
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")
 untried("no-library-file", "Delete its folder in ~/.cache/torch_extensions", "needs the failed build of an extension")
 untried("no-kernel", "Pin no memory on this device", "needs another build")
@@ -334,7 +320,6 @@ def comparison_of_meta_tensors(advice):
 untried("no-kernel", "Call `model.cpu()` before the model is converted", "needs a GPU")
 untried("no-kernel", "DataParallel and DistributedDataParallel join", "needs several GPUs")
 untried("no-dtype", "DistributedDataParallel joins the parameters", "needs several GPUs")
-untried("no-dtype", "That is the code of `x.index_put_(i, y, accumulate=True)`", "needs an old version")
 untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version")
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
@@ -344,13 +329,6 @@ untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
 def number_of_entries_of_a_dense_tensor(advice):
     x = torch.eye(2)
     assert (x.to_sparse() if advice else x)._nnz() == 2
-
-
-@tries("no-dtype", "`torch.utils.deterministic.fill_uninitialized_memory = False`", "or the mode", until="2.4")
-def new_tensor_that_is_filled(advice):
-    torch.use_deterministic_algorithms("mode" not in advice)
-    torch.utils.deterministic.fill_uninitialized_memory = "fill" not in advice
-    assert torch.empty(2, dtype=torch.float8_e4m3fn).shape == (2,)
 
 
 @tries("wrong-arguments", "are mostly of two versions")

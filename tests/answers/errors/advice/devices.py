@@ -73,7 +73,6 @@ untried(
     "If no error follows",
     "needs a backend with a fallback to the CPU",
 )
-untried("ran-on-cpu", "Pass `foreach=False` to the optimizer", "needs a backend with a fallback to the CPU")
 untried("no-dtype", "float8 is for stored weights", SECOND)
 untried("no-kernel", "Or, for all operators of the backend, a fallback", "needs an older PyTorch")
 untried("no-device-module", "This PyTorch is older than the device 'mps'", "needs an old version")
@@ -153,7 +152,6 @@ def attention_of_several_dtypes(advice):
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
 untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
-untried("slot", "leave BetterTransformer out", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
 untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")
 untried("no-dtype", "Labels and indices have to be of int64", SECOND)

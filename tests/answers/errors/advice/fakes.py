@@ -35,15 +35,6 @@ def custom_op_compiled(advice):
     assert call(torch.ones(2)).sum() == 4
 
 
-@tries("bad-registration", "Pass the function, `f.register_fake(fn)`", "without parentheses: `@f.register_fake`")
-def decorator_with_parentheses(advice):
-    f = clone_op()
-    if "fn" in advice:
-        f.register_fake(torch.empty_like)
-    decorated = f.register_fake if advice else f.register_fake()
-    decorated(torch.empty_like)
-
-
 @tries(
     "data-dependent",
     "pass `shape_env=ShapeEnv()`, and fake tensors",
@@ -308,12 +299,6 @@ def size_of_data_of_meta_tensors(advice):
 def indices_of_meta_tensors(advice):
     x = torch.ones(2, device="meta")
     assert (torch.nonzero_static(x, size=2) if advice else x.nonzero()).shape == (2, 1)
-
-
-@tries("no-data", "`output_size=` of repeat_interleave", "run it with real tensors")
-def repeats_of_a_meta_tensor(advice):
-    repeats = torch.ones(2, dtype=torch.long, device="cpu" if "real" in advice else "meta")
-    torch.repeat_interleave(repeats, output_size=2 if "output_size" in advice else None)
 
 
 @tries("data-dependent", "get it from `torch.library.get_ctx().new_dynamic_size()`")

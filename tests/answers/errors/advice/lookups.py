@@ -1,8 +1,6 @@
 """Texts about operators, overloads and libraries that are not found, and arguments that do not fit."""
 
-import contextlib
 import tempfile
-import types
 
 import torch
 from torch.library import Library
@@ -65,8 +63,6 @@ untried("not-defined", "If `import torch` itself fails", "needs a broken install
 untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
 untried("data-dependent", "Or use a newer PyTorch, which asks less", "needs an older PyTorch")
 untried("no-dtype", "which computes this of integers as well", "needs an older PyTorch")
-untried("no-dtype", "this one is old, and newer ones have code", "needs an older PyTorch")
-untried("no-strides", "To transpose, swap the", "needs an older PyTorch")
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "before the program is loaded", "as the import before a call, which is tried")
 untried("bad-registration", "The annotation is a string, which PyTorch 2.8 and newer read", "needs an older PyTorch")
@@ -76,12 +72,9 @@ untried("no-kernel", "its fallback has moved this call", "needs another device")
 untried("no-kernel", "MPS is a device of macOS alone", "another device")
 untried("wrong-mutation", "If you handed the result in", "leaves out what the program is about")
 untried("no-derivative", "Train with PyTorch's own attention", "another program")
-untried("bad-registration", "If the default is a str or a dtype", "needs an older PyTorch")
-untried("bad-registration", "Leave that default out", "needs an older PyTorch")
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a program of C++ or Rust: link its library", "needs C++")
 untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
-untried("not-defined", "Install a newer PyTorch, {later} or later", "needs an old version")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
 untried(
@@ -147,15 +140,6 @@ def device_that_a_build_lacks(advice):
     if not advice and not torch.version.cuda:
         torch.cuda.set_device(0)
     torch.zeros(2, device="cpu")
-
-
-@tries("no-api", "in your own: `torch._register_device_module(", since="2.13")
-def device_without_a_module(advice):
-    torch.utils.rename_privateuse1_backend("mine")
-    if advice:
-        torch._register_device_module("mine", types.ModuleType("mine"))
-    with contextlib.suppress(RuntimeError):  # it has no kernels
-        ONE.to("mine")
 
 
 @tries("no-library-file", "There is no such file: check the path", since="2.13")

@@ -68,17 +68,6 @@ def changed_before_backward(advice):
     y.backward()
 
 
-@tries("changed-in-place", "If it is from a loop over a tensor: write to its elements", "loop over `x.detach()`")
-def loop_over_a_tensor(advice):
-    x = training(1.0).expand(2).clone()
-    for i, y in enumerate(x.detach() if "detach" in advice else x):
-        if "elements" in advice:
-            x[i] = x[i] * 2
-        else:
-            y.mul_(2)
-    assert x.sum() == 4
-
-
 @tries("changed-in-place", "Use the operator that returns its result")
 def leaf_changed(advice):
     x = training(1.0)

@@ -54,48 +54,6 @@ def size_of_one(advice):
     torch.export.export(Twice(), (example,), dynamic_shapes={"x": {0: size}}, strict=True)
 
 
-@tries(
-    "not-defined",
-    "write it with operators that TorchScript has",
-    "trace it (`torch.jit.trace`)",
-    "mark it `@torch.jit.ignore`",
-    until="2.4",
-)
-def function_of_python_alone_in_a_script(advice):
-    def shape(x: torch.Tensor, y: torch.Tensor) -> list[int]:
-        return torch.broadcast_shapes(x.shape, y.shape)
-
-    def operator(x: torch.Tensor, y: torch.Tensor) -> list[int]:
-        return torch.broadcast_tensors([x, y])[0].shape
-
-    if "trace" in advice:
-        torch.jit.trace(lambda x, y: x.expand(shape(x, y)), (torch.ones(2, 1), torch.ones(3)))
-    else:
-        f = operator if "write" in advice else torch.jit.ignore(shape) if "mark" in advice else shape
-        torch.jit.script(f)
-
-
-@tries(
-    "changed-in-place",
-    "Pass one of them, and take the view of it inside",
-    "or pass a copy, `x.clone()`",
-    "or make the change outside",
-)
-def subclass_that_is_passed_twice(advice):
-    from torch.testing._internal.two_tensor import TwoTensor
-
-    x = TwoTensor(torch.ones(4), torch.ones(4))
-
-    @torch.compile(backend="aot_eager")
-    def f(x, y):
-        z = x[:2] if y is None else y
-        return (x if "outside" in advice else x.add_(1)), z * 2
-
-    if "outside" in advice:
-        x.add_(1)
-    f(x, None if "inside" in advice else x[:2].clone() if "clone" in advice else x[:2])
-
-
 @tries("changed-in-place", "Make that tensor a buffer of the module", "use a local variable", until="2.4")
 def attribute_assigned_in_export(advice):
     class Kept(torch.nn.Module):

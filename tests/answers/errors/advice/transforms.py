@@ -16,8 +16,6 @@ def random_numbers(advice):
     vmap(lambda x: x + torch.randn(2), **options)(ONE)
 
 
-untried("no-batching-rule", "Use the tensor itself, as an index", "needs an older PyTorch")
-untried("no-batching-rule", "use torch.where in place of the condition", "needs an older PyTorch")
 untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
 
@@ -334,14 +332,6 @@ def function_out_of_vmap(advice):
     else:
         result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
     assert result.sum() == 4
-
-
-@tries("not-captured", "a view of one: return `x.clone()`", since="2.13")
-def branch_that_returns_its_argument(advice):
-    def f(x):
-        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x, (x,))
-
-    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
 
 
 @tries(
