@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
-
-from tests.files.support import git, repository
 
 LIBRARY = "TORCH_LIBRARY(my, m) {"
 CPP_OPERATOR = 'm.def("a(Tensor x) -> Tensor");'
@@ -291,47 +287,3 @@ TREES: dict[str, Hostile] = {
         },
     ),
 }
-
-
-def written(folder: Path, kind: bytes, content: bytes) -> str:
-    """Write an object of git, and give its name."""
-    whole = kind + b" %d\0" % len(content) + content
-    name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-    path = folder / ".git" / "objects" / name[:2] / name[2:]
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(zlib.compress(whole))
-    return name
-
-
-def tree(folder: Path, entries: Iterable[tuple[str, bytes, str]]) -> str:
-    """Write a tree of modes, names and objects."""
-    content = b"".join(b"%s %s\0" % (mode.encode(), name) + bytes.fromhex(oid) for mode, name, oid in entries)
-    return written(folder, b"tree", content)
-
-
-def committed(folder: Path, top: str) -> None:
-    """Make a tree the folder ``src`` of the commit of a new repository, and check nothing out."""
-    whole = tree(folder, [("40000", b"src", top)])
-    git(folder, "update-ref", "refs/heads/main", git(folder, "commit-tree", "-m", "x", whole).strip())
-
-
-def trees_of_trees(folder: Path, count: int) -> None:
-    """2 to the power of *count* files in a few objects."""
-    blob = written(folder, b"blob", (HEAD + OPERATOR).encode())
-    top = tree(folder, [("100644", b"a.py", blob), ("100644", b"b.py", blob)])
-    for _ in range(count - 1):
-        top = tree(folder, [("40000", b"a", top), ("40000", b"b", top)])
-    committed(folder, top)
-
-
-def one_file_often(folder: Path, count: int) -> None:
-    """A large file under many names."""
-    blob = written(folder, b"blob", HEAD.encode() + b"# x\n" * 200_000)
-    committed(folder, tree(folder, [("100644", b"f%05d.py" % k, blob) for k in range(count)]))
-
-
-def make_repository(folder: Path, make: Callable[[Path, int], None], count: int) -> int:
-    """A repository in a folder, and the bytes of its objects."""
-    make(repository(folder), count)
-    objects = (path for path in (folder / ".git" / "objects").rglob("*") if path.is_file())
-    return sum(path.stat().st_size for path in objects)

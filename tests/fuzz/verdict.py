@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import hashlib
 import io
 import json
 import re
@@ -122,37 +120,6 @@ def _read_html(text: str) -> None:
     assert parser.open == [], f"{parser.open} stay open"
 
 
-class _Page(_Html):
-    """The page has scripts of its own, which its policy names by their digests, and fields to type in."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.policy = ""
-        self.runs = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        if named.get("http-equiv") == "Content-Security-Policy":
-            self.policy = named["content"] or ""
-        assert "src" not in named, f"a {tag} from elsewhere"
-        super().handle_starttag("style" if tag == "script" else tag, attrs)
-        self.runs = tag == "script" and named.get("type") != "application/octet-stream"
-        if tag == "script":
-            self.open[-1] = "script"
-
-    def handle_data(self, data: str) -> None:
-        if self.runs and self.open[-1:] == ["script"]:
-            digest = base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()
-            assert f"'sha256-{digest}'" in self.policy, f"a script that is not the page's: {data[:100]!r}"
-
-
-def _read_page(text: str) -> None:
-    parser = _Page()
-    parser.feed(text)
-    parser.close()
-    assert parser.open == [], f"{parser.open} stay open"
-
-
 def _read_markdown(text: str) -> None:
     blocks = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     tokens = [
@@ -177,7 +144,6 @@ READERS: dict[str, Callable[[str], None]] = {
     "sarif": _read_sarif,
     "github": _read_github,
     "html": _read_html,
-    "page": _read_page,
     "markdown": _read_markdown,
     "junit": _read_junit,
 }
