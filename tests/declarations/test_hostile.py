@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from yaml import SafeLoader
 
 from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model import budget
-from dispatch_cli.model.problem import InputError
 from tests.declarations.helpers import refused, write
-from tests.declarations.test_format import EVERY_FIELD
-from tests.declarations.test_problems import GOOD
 
 HEAD = b"dispatch: 1\n"
 BOMB = HEAD + b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -28,11 +22,9 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "alias in itself": (HEAD + b"operators: &a [*a]\n", "2:16", "yaml-alias"),
     "alias of nothing": (HEAD + b"operators: *a\n", "2:12", "yaml-alias"),
     "open lists": (HEAD + b"operators: " + b"[" * 20_000, "", "too-deep"),
-    "closed lists": (b"[" * 20_000 + b"]" * 20_000, "", "too-deep"),
     "lists": (b"[" * 900 + b"]" * 900, "1:65", "too-deep"),
     "open mappings": (b"{a: " * 20_000, "1:257", "too-deep"),
     "dashes": (b"- " * 20_000, "1:129", "too-deep"),
-    "question marks": (b"? " * 20_000, "1:129", "too-deep"),
     "indentation": (b"\n".join(b" " * i + b"a:" for i in range(2_000)), "65:65", "too-deep"),
     "python object": (HEAD + b"operators: !!python/object/apply:os.system [ls]\n", "2:12", "yaml-tag"),
     "own tag": (b"!mine {dispatch: 1}\n", "1:1", "yaml-tag"),
@@ -46,14 +38,12 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "half of UTF-16": (b"\xff\xfea", "1:1", "not-utf8"),
     "byte order mark inside": (HEAD + b"# \xef\xbb\xbf\n", "2:3", "control-character"),
     "merge conflict": (HEAD + b"<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> x\n", "2:1", "merge-conflict"),
-    "end of a merge conflict": (HEAD + b"operators: []\n>>>>>>> x\n", "3:1", "merge-conflict"),
     "two documents": (HEAD + b"---\n" + HEAD, "2:1", "several-documents"),
     "list as key": (b"? [a, b]\n: 1\n", "1:3", "key-not-text"),
     "mapping as key": (b"{{a: 1}: 1}\n", "1:2", "key-not-text"),
     "empty key": (b"{dispatch: 1, '': 1}\n", "1:15", "key-not-text"),
     "merge key": (HEAD + b"<<: {operators: []}\n", "2:1", "yaml-merge-key"),
     "long text": (HEAD + b"operators: " + b"a" * ((1 << 20) + 1), "2:12", "too-large"),
-    "long quoted text": (HEAD + b'operators: "' + b"\\n" * ((1 << 20) + 1) + b'"', "2:12", "too-large"),
     "long name": (HEAD + b'"' + b"a" * 900 + b'": 1\n', "2:1", "unknown-field"),
     "long schema": (HEAD + b'operators: [{func: "a::b(' + b"Tensor[] " * 20_000 + b')"}]', "2:65557", "bad-schema"),
     "deep schema": (HEAD + b'operators: [{func: "a::b(Tensor' + b"[]" * 9_000 + b' x) -> ()"}]', "2:26", "bad-schema"),
@@ -112,43 +102,3 @@ def test_files_of_one_run_share_what_there_is(tmp_path: Path, monkeypatch: pytes
     files = [write(tmp_path, HEAD + operator % number, f"{number}.yaml") for number in range(9)]
     assert len(load(files[:3]).steps) == 6
     assert "or the files together have" in refused(*files)[0].message
-
-
-# Whatever is done to a good file, it loads or it is refused.
-
-
-PIECES = st.sampled_from(
-    [*":-?[]{}&*!|>'\"%@`#,\t\n \0\\", "<<: ", "&a ", "*a", "!!str ", "--- ", "\n- ", ": ", "null", "[[", "\ud7ff"]
-) | st.text(max_size=4)
-EDIT = st.tuples(st.integers(0, 10_000), st.integers(0, 12), PIECES)
-
-
-def mutated(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """*text* with pieces of it replaced."""
-    for start, length, piece in edits:
-        at = start % (len(text) + 1)
-        text = text[:at] + piece + text[at + length :]
-    return text
-
-
-def outcome(content: bytes) -> int:
-    """The number of problems of a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "x.yaml"
-        path.write_bytes(content)
-        try:
-            load([str(path)])
-        except InputError as error:
-            for problem in error.problems:
-                assert problem.span is not None
-                assert problem.span.line >= 1
-                assert problem.span.column >= 1
-                assert problem.line_text is None or len(problem.line_text) <= 160
-            return len(error.problems)
-        return 0
-
-
-@settings(deadline=None, max_examples=25)
-@given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
-def test_mutated_texts(text: str, edits: list[tuple[int, int, str]]) -> None:
-    assert outcome(mutated(text, edits).encode("utf-8", "surrogatepass")) <= 101
