@@ -52,25 +52,25 @@ MAX_NESTED = 100
 class Flow:
     """End of a block. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
 
-    leaves: ``return``, ``break``, ``continue``, ``raise``.
+    leaves: those of ``return``, ``break``, ``continue`` and ``raise`` that may end it before its last statement.
     """
 
     ends: bool = False
     after: list[Condition] = field(default_factory=list)
-    leaves: str = ""
+    leaves: frozenset[str] = frozenset()
 
-    @property
-    def leaves_loop(self) -> bool:
-        return self.ends and self.leaves != "continue"
+
+_Way = tuple[tuple[Condition, ...], dict[str, Value]]
+"""The conditions under which statements come to an end, and the names there."""
 
 
 class Statements:
-    """Goes through statements. _breaks: the conditions and names at each ``break`` of the loop that is being read."""
+    """Goes through statements. _exits: of the loop that is being read, the ways to each ``break`` and ``continue``."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._run = evaluator.run
-        self._breaks: list[tuple[list[Condition], dict[str, Value]]] = []
+        self._exits: dict[str, list[_Way]] = {"break": [], "continue": []}
         evaluator.block, evaluator.assign = self.block, self.assign
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> Flow:
@@ -92,19 +92,19 @@ class Statements:
                 raise
             finally:
                 self._run.now.depth -= 1
+            flow.leaves |= inner.leaves
             if inner.ends:
-                flow.ends, flow.leaves = True, inner.leaves
+                flow.ends = True
                 self._run.dead(body[place + 1 :])
                 break
             if inner.after:
                 self._run.spend(len(inner.after) * (1 + len(self._run.now.when) // 2))
             for condition in inner.after:
                 if negated(condition) in self._run.now.when:
-                    flow.ends, flow.leaves = True, inner.leaves
+                    flow.ends = True
                 elif condition not in self._run.now.when:
                     self._run.now.when.append(condition)
                     flow.after.append(condition)
-            flow.leaves = inner.leaves or flow.leaves
             if flow.ends:
                 break
         del self._run.now.when[size:]
@@ -146,15 +146,14 @@ class Statements:
                 value = None if node.value is None else self._evaluator.value(node.value, scope)
                 self._run.spend(len(self._run.now.when) // PARTS)
                 scope.returns.append(ValueOption(tuple(self._run.now.when), value))
-                return Flow(True, leaves="return")
+                return Flow(True, leaves=frozenset({"return"}))
             case ast.Raise():
-                return Flow(True, leaves="raise")
-            case ast.Break():
+                return Flow(True, leaves=frozenset({"raise"}))
+            case ast.Break() | ast.Continue():
+                kind = "break" if isinstance(node, ast.Break) else "continue"
                 self._run.spend(len(self._run.now.when) // PARTS)
-                self._breaks.append(([*self._run.now.when], scope.names))
-                return Flow(True, leaves="break")
-            case ast.Continue():
-                return Flow(True, leaves="continue")
+                self._exits[kind].append((tuple(self._run.now.when), scope.names))
+                return Flow(True, leaves=frozenset({kind}))
             case ast.Global() | ast.Nonlocal():
                 scope.globals.update(node.names)
             case ast.Delete():
@@ -267,50 +266,74 @@ class Statements:
             self.assign(node.target, Opaque(node.target), scope)
             why = f"it is in a loop over `{self._run.text(node.iter)}`, which the source does not say"
             return self._unknown_times(node.body, scope, why)
-        size, breaks, self._breaks = len(self._run.now.when), self._breaks, []
-        flow = Flow()
+        return self._loop(node, items, scope)
+
+    def _loop(self, node: ast.For | ast.AsyncFor, items: list[Value], scope: Scope) -> Flow:
+        """Go through the body with each item, and through ``else``, and join the ways by which the loop ends."""
+        outer, self._exits = self._exits, {"break": [], "continue": []}
+        size = len(self._run.now.when)
+        turn, leaves = Flow(), frozenset[str]()
         for item in items:
-            flow = Flow()
-            for option in item.options if isinstance(item, Alternatives) else (ValueOption((), item),):
-                with self._run.under(option.when) as possible:
-                    if possible:
-                        self.assign(node.target, option.value, scope)
-                        flow = self.block(node.body, scope)
-            if flow.leaves_loop:
+            turn = self._turn(node, item, scope)
+            leaves |= turn.leaves
+            if turn.ends:
                 break
-            if flow.after and flow.leaves != "continue":
-                self._run.now.when += [condition for condition in flow.after if condition not in self._run.now.when]
-        ends = [(tuple(when[size:]), names) for when, names in self._breaks]
-        if not flow.leaves_loop:
-            flow = self.block(node.orelse, scope)
-            if flow.ends and ends:
-                flow = Flow(after=[] if flow.leaves == "raise" else _any_of([when for when, _ in ends]))
-            else:
-                ends.append((tuple(self._run.now.when[size:]), scope.names))
-        elif flow.leaves != "return":
-            flow = Flow()
-        self._run.spend(len(ends) * len(scope.names))
-        scope.names = _joined_names(scope.names, ends)
+            self._run.now.when += [condition for condition in turn.after if condition not in self._run.now.when]
+        ways, self._exits = self._exits["break"], outer
+        leaves -= {"break"}
+        if not turn.ends:
+            last = self.block(node.orelse, scope)
+            leaves |= last.leaves
+            if not last.ends:
+                ways.append(((*self._run.now.when, *last.after), scope.names))
         del self._run.now.when[size:]
-        self._breaks = breaks
-        return flow
+        return self._joined([(when[size:], names) for when, names in ways], leaves, scope)
+
+    def _turn(self, node: ast.For | ast.AsyncFor, item: Value, scope: Scope) -> Flow:
+        """Go through the body of a loop with one item, and join the ways to the next."""
+        size = len(self._run.now.when)
+        self._exits["continue"] = []
+        if isinstance(item, Alternatives):
+            branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]] = []
+            for when, value in item.options:
+                bound = ast.copy_location(ast.Assign([node.target], ast.Constant(value)), node)
+                if not any(negated(condition) in self._run.now.when for condition in when):
+                    branches.append((when, [bound, *node.body]))
+            if len(branches) == 1:  # it is in the list under conditions
+                branches.append((tuple(_any_of([(negated(condition),) for condition in branches[0][0]])), []))
+            flow = self._branches(branches, scope)
+        else:
+            self.assign(node.target, item, scope)
+            flow = self.block(node.body, scope)
+        ways = [(when[size:], names) for when, names in self._exits["continue"]]
+        if not flow.ends:
+            ways.append((tuple(flow.after), scope.names))
+        return self._joined(ways, flow.leaves - {"continue"}, scope)
+
+    def _joined(self, ways: list[_Way], leaves: frozenset[str], scope: Scope) -> Flow:
+        """Go on where one of the ways was gone: with its names, and under its conditions, if others left."""
+        if len(ways) > 1:
+            self._run.spend(len(ways) * len(scope.names))
+        scope.names = _joined_names(scope.names, ways)
+        is_left = bool(leaves - {"raise"})  # what raises is assumed not to
+        return Flow(not ways, _any_of([when for when, _ in ways]) if is_left else [], leaves)
 
     def _unknown_times(self, body: Sequence[ast.stmt], scope: Scope, why: str) -> Flow:
         """Take the registrations in a loop as done an unknown number of times; what it changes is not known."""
         before, self._run.now.uncertain = self._run.now.uncertain, self._run.now.uncertain or why
-        breaks, self._breaks = self._breaks, []
+        exits, self._exits = self._exits, {"break": [], "continue": []}
         self._run.spend(len(scope.names))
         held = {name: (value, _size(value)) for name, value in scope.names.items()}
         try:
             self.block(body, scope)
         finally:
             self._run.now.uncertain = before
-        for names in (scope.names, *(names for _, names in self._breaks)):
+        for names in (scope.names, *(names for ways in self._exits.values() for _, names in ways)):
             for name, value in [*names.items()]:
                 known, size = held.get(name, (_UNSET, 0))
                 if value is not known or _size(value) != size:
                     scope.names[name] = Opaque(None, name)
-        self._breaks = breaks
+        self._exits = exits
         return Flow()
 
     # branches
@@ -328,16 +351,11 @@ class Statements:
                     continue
                 flow = self.block(body, scope)
             results.append(((*when, *flow.after), scope.names, flow))
+        scope.names = before
+        if not results:
+            return Flow()
         going = [(when, names) for when, names, flow in results if not flow.ends]
-        scope.names = _joined_names(before, going)
-        result = Flow(leaves=next((flow.leaves for *_, flow in results if flow.leaves), ""))
-        if not going:
-            result.ends = bool(results)
-        elif len(going) < len(results) or any(flow.after for *_, flow in results):
-            kinds = {flow.leaves for *_, flow in results if flow.ends or flow.after}
-            if kinds != {"raise"}:  # what raises is assumed not to
-                result.after = _any_of([when for when, _ in going])
-        return result
+        return self._joined(going, frozenset().union(*(flow.leaves for *_, flow in results)), scope)
 
     def _if(self, node: ast.If, scope: Scope) -> Flow:
         test = self._evaluator.truth(node.test, scope)
@@ -375,11 +393,13 @@ class Statements:
             caught = "an exception" if handler.type is None else source_text(handler.type)
             with self._run.under([Atom(raised_text(caught, node.lineno))]):
                 if handler is not main:
+                    exits, self._exits = self._exits, {"break": [], "continue": []}
                     self.block(handler.body, scope)
+                    self._exits = exits
         scope.names = after
         if node.finalbody:
             last = self.block(node.finalbody, scope)
-            flow.ends = flow.ends or last.ends
+            flow.ends, flow.leaves = flow.ends or last.ends, flow.leaves | last.leaves
         return flow
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
@@ -441,9 +461,7 @@ def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
     return [] if whole is None or isinstance(whole, bool) else [whole]
 
 
-def _joined_names(
-    before: dict[str, Value], results: list[tuple[tuple[Condition, ...], dict[str, Value]]]
-) -> dict[str, Value]:
+def _joined_names(before: dict[str, Value], results: list[_Way]) -> dict[str, Value]:
     """The names after branches: where they differ, each value under its conditions."""
     if not results:
         return before
