@@ -236,7 +236,6 @@ untried("mixed-devices", "If the call is in a package's code", "needs another bu
 untried("inference-tensor", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
-untried("defined-twice", "Else find out which other package, or PyTorch itself, overrides it", "needs another package")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a release of {whose_package} that has a kernel", "needs another build")
@@ -318,8 +317,6 @@ def comparison_of_meta_tensors(advice):
 
 
 untried("no-kernel", "Call `model.cpu()` before the model is converted", "needs a GPU")
-untried("no-kernel", "DataParallel and DistributedDataParallel join", "needs several GPUs")
-untried("no-dtype", "DistributedDataParallel joins the parameters", "needs several GPUs")
 untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version")
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
