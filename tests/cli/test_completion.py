@@ -190,14 +190,6 @@ def test_what_is_offered(line: str, word: str, expected: list[str]) -> None:
     assert offered(line, word) == expected
 
 
-@pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e"])
-def test_control_characters_of_the_line_are_not_printed(sign: str) -> None:
-    assert offered(f"register {sign}a", f"{sign}a") == ["file\t"]
-    assert offered(f"register --output=x{sign}", f"x{sign}") == ["file\t"]
-    assert offered(f"check-invariants --select {sign},gua", f"{sign},gua") == []
-    assert offered(f"resolve aten::mm --tensor 'cuda {sign} spa", f"cuda {sign} spa") == []
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -16,7 +16,7 @@ import pytest
 
 from dispatch_cli.cli import output
 from dispatch_cli.cli.source_reading import file_line
-from tests.cli.support import COMMAND, ROOT, Result, call, environment, in_terminal, process
+from tests.cli.support import ROOT, Result, call, environment, in_terminal, process
 
 TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
 ESCAPE = "\x1b["
@@ -92,21 +92,6 @@ def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     target.chmod(0o640)
     assert call(*TABLE, "-o", str(target)).code == 0
     assert target.stat().st_mode & 0o777 == 0o640
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize(
-    ("args", "code"),
-    [(("check-invariants", "examples/stale.yaml", "--format", "json"), 1), (("register", "-"), None)],
-)
-def test_closed_streams(args: tuple[str, ...], code: int | None, closed: str) -> None:
-    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *args]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, cwd=ROOT)
-    assert done.returncode == (2 if code is None else code)
-    assert b"internal error" not in done.stderr
-    if closed == "<&-" and code is not None:
-        assert done.stdout.decode() == call(*args).out
 
 
 def test_standard_input() -> None:

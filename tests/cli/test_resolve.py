@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shlex
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from dispatch_cli.answers.resolve.report import ResolveReport, resolve_report
 from dispatch_cli.answers.shared.notes import NoteKind
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.calls.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
@@ -220,21 +218,6 @@ def test_a_library_that_is_not_read_may_define_an_operator(tmp_path: Path) -> No
     assert "Nothing that was read defines it: this is the call once something else does." in result.out
 
 
-def test_mistakes_in_other_options() -> None:
-    options = ("layout=spars", "dtype=flot32", "generator=cpu", "device=cpu")
-    result = call("resolve", "aten::rand", *(word for option in options for word in ("--argument", option)))
-    assert (result.code, result.out) == (2, "")
-    assert [line for line in result.err.splitlines() if line] == [
-        "error[layout]: --argument layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, "
-        "sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged)",
-        "  help: did you mean sparse?",
-        "error[dtype]: --argument dtype 'flot32': there is no such dtype",
-        "  help: did you mean float32?",
-        "error[generator]: --argument generator 'cpu': aten::rand has no argument of type Generator",
-        "3 errors; nothing was done.",
-    ]
-
-
 # Reports of simulated calls: what becomes of each key.
 
 
@@ -292,39 +275,6 @@ def test_notes_are_about_slots_on_the_way(state: State) -> None:
     assert report(state, "demo::composite", "cuda").notes == ()
     inside = report(state, "demo::composite", "cpu sparse", contexts=("inference_mode",))
     assert (inside.notes, inside.steps[-1].entry.kernel) == ((), "composite_sparse")
-
-
-TENSORS = ("cpu", "cuda", "meta", "cpu sparse", "cuda quantized", "mkldnn", "cpu conj", "cpu fake", "cpu nested")
-CONTEXTS = ("inference_mode", "no_grad", "autocast cpu", "vmap", "grad", "python_dispatcher", "mode=M", "exclude=CPU")
-
-
-def test_every_key_has_one_fate(state: State) -> None:
-    """Over random calls: each key once, highest first; what runs, falls through and is excluded as the trace has it."""
-    rng = random.Random(11)
-    dispatcher: Dispatcher = state.dispatcher
-    slot, parts = dispatcher.universe.slot, dispatcher.universe.runtime_parts
-    for _ in range(15):
-        tensors = rng.sample(TENSORS, rng.randint(0, 2))
-        contexts = tuple(rng.sample(CONTEXTS, rng.randint(0, 3)))
-        specs = [*map(TensorSpec.parse, tensors)]
-        call = simulate(state, OperatorName.parse("demo::op"), specs, [*map(Context.parse, contexts)])
-        answer = resolve_report(state, call)
-        assert [step.hop.slot for step in answer.steps] == [hop.slot for hop in call.hops]
-        for stage in answer.selections:
-            keys = [outcome.key for outcome in stage.keys]
-            assert keys == sorted(set(keys), key=slot.__getitem__, reverse=True)
-            assert {*stage.selection.keyset, *stage.selection.unmasked, *stage.selection.result} <= {*keys}
-            slots = {step.hop.slot for step in stage.steps}
-            assert {outcome.key for outcome in stage.keys if outcome.status is KeyStatus.RUNS} == slots
-            for outcome in stage.keys:
-                if outcome.status is KeyStatus.RUNS:
-                    continue
-                functionality = parts[outcome.key][0]
-                assert (outcome.status is KeyStatus.EXCLUDED) == (functionality in stage.excluded.functionalities)
-                if outcome.status is KeyStatus.FALLS_THROUGH:
-                    assert outcome.entry.fallthrough
-                    assert stage.selection.unmasked.has(functionality)
-                    assert not stage.selection.result.has(functionality)
 
 
 @pytest.mark.parametrize(

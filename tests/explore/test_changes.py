@@ -100,26 +100,6 @@ def test_the_way_out_of_a_composite_override(tmp_path: Path, monkeypatch: pytest
     assert '"rule": "math"' in ran.out
 
 
-def test_what_is_under_the_cpu_kernel() -> None:
-    """Task 6: without the CPU kernel, the slot holds what is registered at an alias key; undone by u."""
-    session = Session(newest(), ("--base", "torch-2.15"))
-    operator = OperatorName.parse("aten::add.Tensor")
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> tuple[str, str]:
-        await go_to(app, pilot, "aten::add.Tensor")
-        await switch_off(app, pilot, "CPU")
-        text = pane_of(app).view.text
-        await pilot.press("u")
-        await pilot.pause()
-        return text, pane_of(app).view.text
-
-    text, undone = drive(session, steps, WIDE)
-    assert "RegisterCompositeExplicitAutogradNonFunctional_0.cpp" in text and "1 slot with another answer" in text
-    assert "Nothing is changed" in undone and session.state is session.original
-    session.whatif.redo()
-    assert session.state.dispatcher.table(operator)["CPU"].rule is Rule.DEFAULT
-
-
 def test_moving_a_registration_makes_slots_stale() -> None:
     """Task 7: CompositeExplicitAutograd after CompositeImplicitAutograd recomputes no autograd slot."""
     session = Session(load_state(["examples/stale.yaml"]), ("examples/stale.yaml",))

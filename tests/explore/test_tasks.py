@@ -1,6 +1,5 @@
 """Tasks as a user would do them, with their keys. What is seen is held against what PyTorch does, which the scenarios
-and recordings say, and against what the command line prints that is shown. Tasks 1, 6 and 7 are in test_changes.py,
-4 and 5 in test_lists.py, 10 in test_app.py.
+and recordings say, and against what the command line prints that is shown.
 """
 
 from __future__ import annotations
@@ -72,30 +71,6 @@ def test_2_which_operators_and_slots_does_my_file_change() -> None:
         assert changed == {key for slot in slots for key in slot["keys"]}
 
     drive(of_file(SCENARIO), steps)
-
-
-def selected(call_report: Any) -> list[str]:
-    """The slots that a call reaches, in turn."""
-    return [step["slot"] for selection in call_report["selections"] for step in selection["steps"]]
-
-
-def test_3_what_a_sparse_tensor_runs() -> None:
-    """With gradients, PyTorch calls the autograd kernel first; inference mode excludes the autograd keys."""
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await found(app, pilot, "aten::add.Tensor")
-        await pilot.press("3")
-        await until(pilot, lambda: app.stage.id_of(app.focused or app.stage) == "call")
-        await begun(app, pilot, "--tensor 'cpu sparse requires_grad' --tensor 'cpu ")
-        await pilot.press(*"spa", "tab", "enter")
-        shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
-        assert selected(shown) == ["AutogradCPU", "SparseCPU"]
-        await pilot.press("c", *"inf", "tab")
-        await until(pilot, lambda: app.answer is not None and "inference_mode" in app.answer.command)
-        shown = await answered(app, pilot, "resolve", "aten::add.Tensor")
-        assert selected(shown) == ["SparseCPU"]
-
-    drive(of_newest(), steps)
 
 
 def test_8_what_changed_for_linear_since_2_4() -> None:

@@ -101,8 +101,6 @@ BAD = {
         "bad.yaml: the file is there, and is no recording",
     ),
     "answer over the program": (("-o", "program.py", "program.py"), "cannot write program.py: it is an input"),
-    "answer in a new folder": (("-o", "new/", "program.py"), "cannot write new/: it names a folder"),
-    "answer in a folder of the system": (("-o", "/proc/x", "program.py"), "cannot write /proc/x: No such file"),
     "filter of one call": (("--explain", "1", "--op", "*::*", "program.py"), "by its number; it takes no --op"),
     "no python": (("--python", "nosuch", "program.py"), "nosuch is not an executable Python"),
     "another program": (("--python", "/bin/ls", "program.py"), "/bin/ls does not say whether it has PyTorch"),

@@ -11,7 +11,6 @@ import pytest
 
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.trace.build import library_for
-from dispatch_cli.trace.cache import run_folder
 from tests.trace.recorded import has_compiler
 
 
@@ -116,18 +115,6 @@ def compiler_in(folder: Path, log: Path) -> Path:
     compiler.write_text(f'#!/bin/sh\n{COPIES.format(library=spec.origin)}echo >> "{log}"\n', encoding="utf-8")
     compiler.chmod(0o755)
     return compiler
-
-
-def test_a_cache_that_cannot_be_used(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library is in the folder of the run, and so is the recording."""
-    cache.write_text("", encoding="utf-8")
-    monkeypatch.setenv("CXX", str(compiler_in(tmp_path, tmp_path / "log")))
-    python = python_with(tmp_path / "with", headers=True)
-    with run_folder() as folder:
-        library = Path(library_for(python, folder))
-        assert library.is_file()
-        assert library.parent == Path(folder)
-        assert cache not in library.parents
 
 
 def test_built_once(
