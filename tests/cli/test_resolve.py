@@ -270,6 +270,10 @@ def test_a_key_that_a_redispatch_leaves_out() -> None:
     ]
 
 
+def test_a_step_at_a_key_that_no_tensor_has(state: State) -> None:
+    assert statuses(report(state, "demo::op"))[-1] == ("Undefined", KeyStatus.RUNS, (1,))
+
+
 def test_notes_are_about_slots_on_the_way(state: State) -> None:
     assert [note.kind for note in report(state, "demo::composite", "cpu sparse").notes] == [NoteKind.BYPASSED]
     assert report(state, "demo::composite", "cuda").notes == ()
