@@ -87,32 +87,3 @@ def test_advice_is_judged_by_the_checks_that_it_can_break() -> None:
     )
     assert [module for module in ours if any(part in module for part in parts)] == []
     assert len(ours) <= 119
-
-
-def test_checks_import_no_calls_where_none_has_to_be_simulated() -> None:
-    """Promises, higher-order operators and operators that may lack a fake implementation have calls simulated."""
-    modules = imported(("check-invariants", "examples/add.yaml"))
-    parts = ("engine.call.simulate", "engine.call.higher_order", "engine.support.verdicts", "engine.support.columns")
-    assert [module for module in modules if any(f"dispatch_cli.{part}" in module for part in parts)] == []
-
-
-def test_a_file_loads_the_readers_of_its_own_sections() -> None:
-    modules = imported(("table", "examples/add.yaml"))
-    ours = [module for module in modules if module.startswith("dispatch_cli")]
-    sections = {module.rpartition(".")[2] for module in ours if ".declarations.sections." in module}
-    assert sections.isdisjoint({"changes", "guards", "higher_order", "libraries", "suppressions", "undecided"})
-    assert len(ours) <= 80
-
-
-def test_a_call_that_succeeds_is_resolved_without_checks() -> None:
-    """The words of the support matrix are in `checks`; its catalogue is for whoever runs them."""
-    modules = imported(("resolve", "aten::add.Tensor", "--tensor", "cpu"))
-    parts = (".checks.catalogue", ".capture", ".trace", ".declarations.", ".answers.keys.key")
-    ours = [module for module in modules if module.startswith("dispatch_cli")]
-    assert [module for module in ours if any(f"dispatch_cli{part}" in module for part in parts)] == []
-    assert len(ours) <= 109
-
-
-def test_advice_on_a_higher_order_operator_imports_no_checks() -> None:
-    modules = imported(("explain", "flex_attention", "subclass=Mine"))
-    assert [module for module in modules if module.startswith("dispatch_cli.checks.")] == []

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -228,36 +225,6 @@ def test_a_heading_takes_the_room_of_the_columns_behind_it() -> None:
     assert shown(columns, rows) == shown(columns, rows, 40) == whole
     narrow = ["Call  Kernels", "a heading that is wide", "add   AutogradCPU and", "      CPU in turn"]
     assert shown(columns, rows, 24).splitlines() == narrow
-
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-PROBE = """<script>
-const root = document.documentElement;
-root.dataset.found = JSON.stringify({
-  wide: root.scrollWidth > root.clientWidth,
-  page: getComputedStyle(document.body).backgroundColor,
-  text: getComputedStyle(document.body).color,
-});
-</script></body>"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
-@pytest.mark.parametrize(("width", "dark"), [(500, False), (1200, True)])
-def test_in_a_browser(tmp_path: Path, width: int, dark: bool) -> None:
-    """Nothing is cut off sideways, and a page is light or dark as the reader has it. 500 is Chromium's least width."""
-    blocks = [block for hostile in HOSTILE for block in every_block(hostile)]
-    page = tmp_path / "page.html"
-    page.write_text("".join(html(blocks, "t")).replace("</body>", PROBE), encoding="utf-8")
-    arguments = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
-    arguments.append(f"--blink-settings=preferredColorScheme={0 if dark else 1}")
-    assert CHROMIUM is not None
-    run = subprocess.run([CHROMIUM, *arguments, page.as_uri()], capture_output=True, timeout=60, check=True)
-    dom = Page(run.stdout.decode())
-    answer = json.loads(dict(dom.elements)["html"]["data-found"] or "")
-    assert answer["wide"] is False
-    light = sum(map(int, re.findall(r"\d+", answer["page"]))) > sum(map(int, re.findall(r"\d+", answer["text"])))
-    assert light is not dark
 
 
 # Steps that texts pass through on their way out.

@@ -44,6 +44,7 @@ def test_nothing_of_a_name_runs(tab: Tab, hostile: Path) -> None:
     assert "owned" not in tab.evaluate("document.title")
     assert tags.isdisjoint({"img", "svg", "iframe", "object", "link", "meta", "base", "video"})
     assert tab.troubles() == []
+    assert tab.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
 def test_names_are_shown_as_they_are_written(tab: Tab, hostile: Path) -> None:

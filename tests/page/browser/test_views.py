@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from dispatch_cli.render.html import html
 from tests.page.browser.tab import Tab
 from tests.page.support import page_of
+from tests.render.test_writers import HOSTILE, every_block
 
 STALE = "examples/stale.yaml"
 VIEWS = ("start", "changes", "findings", "coverage", "keys", "fallbacks", "higher-order", "about")
@@ -117,12 +121,20 @@ def test_nothing_is_wider_than_the_screen(new_tab: Callable[..., Tab], width: in
         assert max(wide) <= width, fragment
 
 
-def test_the_page_asks_for_nothing(opened: Tab) -> None:
-    """No request, no message, no error, no violation of the policy, in any view."""
-    for fragment in (*(f"!{view}" for view in VIEWS), NAME, f"{NAME}/AutogradCPU", "stale::nothing"):
-        opened.go(fragment)
-    assert opened.troubles() == []
-    assert opened.evaluate("performance.getEntriesByType('resource').length") == 0
+@pytest.mark.parametrize(("width", "theme"), [(360, "light"), (1200, "dark")])
+def test_an_answer_in_html(new_tab: Callable[..., Tab], width: int, theme: str, tmp_path: Path) -> None:
+    """Nothing is cut off sideways, and it is light or dark as the reader has it."""
+    file = tmp_path / "answer.html"
+    blocks = [block for hostile in HOSTILE for block in every_block(hostile)]
+    file.write_text("".join(html(blocks, "t")), encoding="utf-8")
+    tab = new_tab(width, 740)
+    tab.media(prefers_color_scheme=theme)
+    tab.send("Page.navigate", url=file.as_uri())
+    tab.wait("document.readyState === 'complete' && document.body.innerText.length > 0")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    colors = [tab.evaluate(f"getComputedStyle(document.body).{name}") for name in ("backgroundColor", "color")]
+    page, text = (sum(map(int, re.findall(r"\d+", color))) for color in colors)
+    assert (page > text) is (theme == "light")
 
 
 def test_a_cell_of_the_matrix_opens_its_call(new_tab: Callable[..., Tab]) -> None:
