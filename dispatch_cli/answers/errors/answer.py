@@ -78,16 +78,6 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 _NUMBERS = {"int": "int", "SymInt": "int", "float": "float", "number": "float", "bool": "bool"}
 """Types of numbers in schemas, and Python's names of them."""
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
-_OF_BITS = re.compile(r"bitwise_(?:and|or|xor|not)|(?:and|or|xor)_c|__i?(?:and|or|xor)__")
-"""Begins the names of kernels of ``&``, ``|``, ``^`` and ``~``."""
-_OF_VML = re.compile(r"_vml|^(?:round|floor|ceil|trunc|sqrt|exp|log|sin|cos|tanh?|sigmoid|rsqrt|erf|reciprocal)$")
-"""The names of kernels that take each number for itself, and newer versions take integers, too."""
-_OF_NUMBERS = re.compile(r"arg(?:max|min)|abs|bincount|linspace|softmax|\w*vml|nonzero|search|bucket")
-"""Begins the names of kernels that no version has for masks, or whose results are no masks."""
-_FOR_INTEGERS = re.compile(r"bitwise_|[lr]shift|__[a-z]*shift|gcd|lcm")
-"""Begins the names of kernels that take whole numbers alone."""
-_OF_LABELS = re.compile(r"nll_loss|cross_entropy|embedding|index|one_hot|bincount")
-"""Begins the names of kernels that take labels or indices."""
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
 
@@ -276,36 +266,18 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     # in a product the weight is the second
     names = ("dtype", "other_dtype" if "matrices" in details else "found_dtype")
     first, second = (details.get(name, "").lower() for name in names)
-    function = details.get("function", "")
-    is_small = dtypes & {"half", "bfloat16"} or any(dtype.startswith("float8") for dtype in dtypes)
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
-        "is_bool": dtypes == {"bool"},
-        "of_masks": not _OF_NUMBERS.match(function),
-        "of_bits": _OF_BITS.match(function) and not any(map(_WHOLE.fullmatch, dtypes)),
-        "for_integers": dtypes & {"uint16", "uint32", "uint64"} or _FOR_INTEGERS.match(function),
-        "of_vml": dtypes & {"long", "int", "short", "char", "byte"} and (not function or _OF_VML.search(function)),
-        "of_labels": dtypes & {"int", "short", "char", "byte"} and _OF_LABELS.match(function),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
         "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
-        "is_float": dtypes and dtypes <= {"float", "float32"},
         "not_float": not dtypes & {"float", "float32"},
-        "qint": any(re.match("qu?int", dtype) for dtype in dtypes),
-        "in_complex": any(dtype.startswith("complex") for dtype in dtypes),
-        "double_complex": dtypes & {"complexdouble", "complex128"},
-        "half_complex": dtypes & {"complexhalf", "complex32"},
-        "small_float": is_small,
-        "newer_code": is_small or (dtypes == {"bool"} and "coded" in details and not _OF_NUMBERS.match(function)),
-        "float8": any(dtype.startswith("float8") for dtype in dtypes),
-        "of_double": dtypes == {"double", "float"},
         "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),
         "gpus": all(details.get(name, "").startswith("cuda:") for name in ("device", "other_device")),
         "on_mps": details.get("device") == "mps",
-        "creating": re.match(r"(?:normal|\w*uniform|random|arange|linspace|fill_empty\w*)_", function),
-        "on_gpu": re.search("cuda|mps|xpu", function),
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
+    yield from evidence(" ".join((details.get("function") or "-", *sorted(dtypes))), "kernels")
     if details.get("type") in _NUMBERS:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
     method = details.get("dtype", "").lower()

@@ -45,6 +45,7 @@ class Message(NamedTuple):
     warning: bool
     general: bool
     words: tuple[str, ...]
+    kernels: tuple[str, ...]
 
 
 def _messages() -> Iterable[Message]:
@@ -73,6 +74,7 @@ def _messages() -> Iterable[Message]:
             warning="warning" in fields,
             general="general" in fields,
             words=tuple(fields.get("words", ())),
+            kernels=tuple(fields.get("kernel", ())),
         )
 
 
@@ -103,16 +105,16 @@ def filled(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda hole: names.get(hole[1], _MISSING.get(hole[1], f"that {hole[1]}")), kept).strip()
 
 
-def evidence(text: str) -> Iterator[tuple[str, str]]:
-    """The details that words anywhere in a text are evidence of."""
-    for name, pattern in _evidence():
+def evidence(text: str, field: str = "words") -> Iterator[tuple[str, str]]:
+    """The details that words anywhere in a text are evidence of, or with "kernels" a kernel and its dtypes."""
+    for name, pattern in _evidence(field):
         if pattern.search(text):
             yield name, ""
 
 
 @cache
-def _evidence() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    parts = (line.partition(" ") for line in MESSAGES[EVIDENCE].words)
+def _evidence(field: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    parts = (line.partition(" ") for line in getattr(MESSAGES[EVIDENCE], field))
     return tuple((name, re.compile(expression)) for name, _, expression in parts)
 
 

@@ -130,7 +130,8 @@ HOLES = {
     # what PyTorch's checks compare: other packages compare what is no tensor
     "some_tensors": r"\b(?i:tensors?|vectors|query|self|m(?:at)?\d|both inputs|input(?: and \w{1,20}|\()"
     r"|(?<=expected )\w{1,20} and \w{1,20})\b[^\n]{0,60}?",
-    "refused_name": r"(?<![\w.])(?!(?:is|are|also|currently|it|this)\b)(?P<function>(?:torch\.)?[\w:~]{1,300})",
+    "refused_name": r"(?<![\w.])(?!(?:is|are|also|currently|it|this)\b)"
+    r"(?:op(?:eration|erator)?\b|(?P<function>(?:torch\.)?[\w:~]{1,300}))",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",

@@ -16,15 +16,29 @@ def complex_numbers_in_a_softmax(advice):
 
 @tries("no-dtype", "Convert the tensors before the", "On the CPU, run the whole model in float32")
 def half_without_code(advice):
-    x = torch.ones(2, dtype=torch.half)
-    torch.special.bessel_j0(x.float() if advice else x)
+    x = torch.ones(1, 1, 2, 2, 2, dtype=torch.half)
+    torch.nn.functional.avg_pool3d(x.float() if advice else x, 2)
 
 
-@tries("no-dtype", "Convert it before the call, `x.int()`", "if the result is to be a mask: `y.bool()`")
+@tries("no-dtype", "Compute this in float32, `f(x.float()).to(x.dtype)`")
+def half_of_a_matrix(advice):
+    x = torch.eye(2, dtype=torch.half)
+    assert (torch.linalg.cholesky(x.float()).to(x.dtype) if advice else torch.linalg.cholesky(x)).dtype == torch.half
+
+
+@tries(
+    "no-dtype", "Softmax and losses compute with floats: `x.float()`", "leave `.long()` and argmax before the loss out"
+)
+def whole_numbers_in_a_loss(advice):
+    prediction = ONE.reshape(1, -1)
+    torch.nn.functional.cross_entropy(prediction if advice else prediction.long(), torch.tensor([0]))
+
+
+@tries("no-dtype", "Convert it before the call, `x.int()`", "for a function of floats, `x.float()`", "mask: `y.bool()`")
 def truth_values_without_code(advice):
     x = torch.tensor([[True, False], [True, True]])
-    median = x.int().median().bool() if advice else x.median()
-    assert median
+    converted = x.float() if "float" in advice else x.int()
+    assert converted.median().bool() if advice else x.median()
 
 
 @tries("no-dtype", "Create it in a dtype that the function takes")
@@ -38,15 +52,13 @@ def half_of_autocast(advice):
     layer = torch.nn.Linear(2, 2)
     dtype = torch.float if "dtype" in advice else torch.bfloat16
     with torch.autocast("cpu", dtype, enabled=not advice):
-        torch.special.bessel_j0(layer(ONE))
+        torch.special.erfcx(layer(ONE))
 
 
-@tries(
-    "no-dtype", "bind more tightly than comparisons", "`x.bool() & y.bool()`", "torch.logical_and(x, y)", "`x.long()`"
-)
+@tries("no-dtype", "`(a > b) & (c > d)`", "`x.bool() & y.bool()`", "torch.logical_and(x, y)", "Numbers: `x.long()`")
 def bits_of_floats(advice):
     x, y = torch.tensor([0.0, 2.0]), torch.tensor([1.0, 3.0])
-    if "tightly" in advice:
+    if "(a > b)" in advice:
         both = (x > 1) & (y > 1)
     elif "bool" in advice:
         both = x.bool() & y.bool()
@@ -63,6 +75,7 @@ BACKEND = "needs the package of a backend"
 untried("no-dtype", "check `torch.cuda.is_available()`", "something to look at; needs a GPU")
 untried("no-dtype", "Convert them before they are moved", SECOND)
 untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
+untried("no-dtype", "is a kernel of an extension, and no newer PyTorch has code for it", "needs CUDA and an extension")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-library-file", "Build or install the package again", "needs nvcc")
 untried("no-stub", "Set `torch.backends.quantized.engine", "needs a build without an engine")

@@ -77,5 +77,11 @@ untried("no-strides", "`x.to_dense()` first", "needs an older version")
 untried("no-strides", "this old one has few operators of sparse tensors", "needs an older version")
 
 
+@tries("wrong-arguments", "Pass a list, also of one")
+def tensor_in_place_of_a_list(advice):
+    x = torch.ones(2)
+    torch.ops.aten.stack([x] if advice else x)
+
+
 untried("changed-in-place", "Leave `.data` or `.detach()` out", "needs an older version")
 untried("other-text", "Compute with the parts", "needs a GPU")
