@@ -115,7 +115,6 @@ HOLES = {
     "expected": r"(?P<expected>\d{1,4})",
     "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
-    "asked_opset": r"(?P<asked_opset>\d{1,2})",
     "fake_function": r"(?P<function>\b(?!register_)"
     r"(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
@@ -149,7 +148,7 @@ HOLES = {
     "target_argument": r"(?P<argument>target|index|indices|mask)\b",
     "label": r"(?P<label>[^'\"\n]{1,200}?)",
     # an argument that no derivative is for, in place of a function
-    "without_derivative": r"(?P<wrt>)(?P<unnamed>)"
+    "without_derivative": r"(?P<wrt>)(?P<unnamed>)(?:(?=target)(?P<of_target>))?"
     r"(?P<argument>self|other|input|weight|pos_weight|target|mask|index|indices|running_mean|running_var)(?=['\"`])",
     "wrong_key": r"(?P<wrong_key>\w{1,60})",
     # a function of the backward, and the result or argument that has no derivative

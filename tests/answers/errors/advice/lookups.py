@@ -61,7 +61,7 @@ OTHER_BUILD = "needs another build of an extension"
 untried("not-defined", "for the installed PyTorch, Python and device", OTHER_BUILD)
 untried("not-defined", "If `import torch` itself fails", "needs a broken installation")
 untried("data-dependent", "Use a newer PyTorch: this one has no fake kernel", "needs an older PyTorch")
-untried("data-dependent", "Or use a newer PyTorch, which asks less", "needs an older PyTorch")
+untried("data-dependent", "Use a newer PyTorch, which asks less", "needs an older PyTorch")
 untried("no-dtype", "which computes this of integers as well", "needs an older PyTorch")
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "before the program is loaded", "as the import before a call, which is tried")

@@ -76,7 +76,7 @@ def functional_tensor_after_its_trace(advice):
     assert ((y if advice else kept[-1]) + 1).sum() == 6
 
 
-@tries("symbolic-sizes", "Else take the fix that the text suggests")
+@tries("symbolic-sizes", "take the fix that the text suggests")
 def size_that_the_code_fixes(advice):
     class Fixed(torch.nn.Module):
         def forward(self, x):

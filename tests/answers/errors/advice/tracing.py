@@ -17,21 +17,18 @@ def as_tensor(x):
 
 OTHER = "needs another build"
 untried("not-exported", "ONNX has no such operator", "needs the packages of the exporter")
+untried("other-text", "it calls PyTorch's own operators", "what is in Inductor's cache is not warned of")
+untried("not-exported", "Pass a lower `opset_version`", "needs the packages of the exporter")
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
 untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "That is of training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
-untried("fake-mixed", "Give `strict=True`, or keep from", "needs a function that export does not record")
+untried("fake-mixed", "Export with `strict=True`; or leave out", "needs a function that export does not record")
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "If `import torch` raises it", OTHER)
 untried("no-api", "2.0 took it away", OTHER)
-
-
-@tries("other-text", unchanged=("You do not have to change anything: it calls PyTorch's own operators",), needs="c++")
-def complex_numbers_in_inductor(advice):
-    torch.compile(lambda x: x * 2)(torch.ones(2, dtype=torch.complex64))
 
 
 @tries("other-text", unchanged=("Without `fullgraph=True` you do not have to change anything",))

@@ -17,6 +17,8 @@ def random_numbers(advice):
 
 
 untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
+untried("no-autograd", "a package, as of a backend", "needs the package of a backend")
+untried("function-transform", "flash-attn has no such form", "needs a GPU")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
 
 
@@ -318,6 +320,21 @@ def branch_with_a_graph_break(advice):
         return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x.clone() if advice else x * x.data_ptr(), (x,))
 
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
+@tries("not-captured", "return from both as many results, of equal sizes and dtypes")
+def branches_that_differ(advice):
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1 if advice else (x > 1).int(), (x,))
+
+    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
+
+
+@tries("no-data", "of a list of tensors, call torch.stack")
+def tensor_of_a_list_of_tensors(advice):
+    x, y = torch.ones(()), torch.zeros(())
+    f = torch.compile(lambda x, y: torch.stack([x, y]) if advice else torch.as_tensor([x, y]), backend="eager")
+    assert f(x, y).sum() == 1
 
 
 @tries("function-transform", "Call it outside of vmap", "or write the loop")
