@@ -30,8 +30,8 @@ def test_the_place_of_a_registration_is_whole(place: str) -> None:
 
 def test_a_library_of_python_may_be_gone() -> None:
     output = said_of(text_with("not-defined", "'gcl'")).partition(AUTHOR)[2]
-    assert "keep the torch.library.Library object in a variable of the module" in output
-    assert "define the operator (`lib.define`) before `impl` and `register_fake`" in output
+    assert "keep the Library in a variable: its operators go with it" in output
+    assert "`lib.define` comes before `impl` and `register_fake`" in output
 
 
 def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:

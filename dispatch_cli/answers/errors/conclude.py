@@ -226,12 +226,12 @@ def is_built(state: State, backend: str | None) -> bool:
 def is_pytorchs(state: State, name: OperatorName) -> bool:
     """True for an operator of PyTorch, and not of a library or a file, by its namespace.
 
-    prim is TorchScript's; the others named here are in some builds only.
+    prim is TorchScript's; the others named here are in some builds or versions only.
     """
     own = {str(name), *map(str, state.own_operators())}
     names = (other for other in state.dispatcher.names() if other not in own) if state.over else ()
-    of_pytorch = ("aten", "prim", "prepacked", "xnnpack", "metal", "metal_prepack", "vulkan", "vulkan_prepack")
-    return name.namespace in of_pytorch or any(other.startswith(f"{name.namespace}::") for other in names)
+    of_pytorch = re.match(r"(?:aten|prim|prepacked|xnnpack|(?:metal|vulkan)(?:_prepack)?|c10d_functional)::", str(name))
+    return of_pytorch is not None or any(other.startswith(f"{name.namespace}::") for other in names)
 
 
 class Proof(Enum):

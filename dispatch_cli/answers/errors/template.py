@@ -119,6 +119,7 @@ HOLES = {
     r"(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
     "plain_tensor": r"torch\.[Tt]ensor",
     "path": r"[^\s'\":]{0,300}",
+    "image_extension": r"(?![^\n]{0,400}(?:ymbol|cannot))[^\n]{1,400}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "nondeterministic": r"(?<![\w.])(?P<function>\w[\w.:~]{0,100}(?: CUDA)?(?: with [a-z ]{1,40})?)",
@@ -174,7 +175,7 @@ HOLES = {
     "long_symbol": r"(?=__ZNK?2at\w{1,60}data_ptrIlE)(?P<long>)",
     "own_symbol": rf"(?!{_OF_PYTORCH})_?(?P<symbol>_Z\w{{1,1000}}?(?:2at|3c10|5torch|6caffe2)\w{{1,1000}})",
     "cpp_symbol": r"(?:(?=torch::utils::)(?P<of_python>))?"
-    r"(?P<symbol>(?:at|c10|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
+    r"(?P<symbol>(?:at|c10d?|torch|caffe2)::(?:Tensor(?:Base)?::data\w*<long>(?P<long>)|[\w:~]{1,300}))",
     # with a string of the C++ ABI before GCC 5
     "string_function": r"(?P<symbol>(?!(?:at|c10|torch|caffe2)::)[\w:~]{2,200})\([^\n']{0,300}?std::string\b",
     # libraries of PyTorch and CUDA, and C names of MKL, CUDA and NCCL that they ask for

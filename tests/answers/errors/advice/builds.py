@@ -76,3 +76,7 @@ untried("undefined-symbol", "Uninstall its package, and older builds of it", "ne
 untried("undefined-symbol", "from one release and one index", "needs another package")
 untried("undefined-symbol", "install the wheel for this PyTorch and CUDA", "needs another package")
 untried("no-library-file", "If it has TORCH_LIBRARY blocks, these make no Python module", "needs a C++ compiler")
+untried("wrong-arguments", "`Invoked with` has the arguments", "needs another build of an extension")
+untried("defined-twice", "the Python files and the compiled library", "needs another package")
+untried("no-library-file", "The file is of another Python, or no module", "needs another Python")
+untried("no-library-file", "Start Python outside of the folder with PyTorch's sources", "needs PyTorch's sources")

@@ -21,7 +21,7 @@ def misspelled_name(advice):
     assert (torch.ops.aten.relu if advice else torch.ops.aten.reluu)(ONE).sum() == ONE.sum()
 
 
-@tries("not-defined", "keep the torch.library.Library object in a variable of the module")
+@tries("not-defined", "keep the Library in a variable: its operators go with it")
 def library_that_is_collected(advice):
     library = Library("t", "FRAGMENT")
     library.define("f(Tensor x) -> Tensor")
@@ -43,7 +43,7 @@ def operator_that_is_gone(advice):
     assert op(ONE).sum() == 8
 
 
-@tries("not-defined", "define the operator (`lib.define`) before `impl` and `register_fake`")
+@tries("not-defined", "`lib.define` comes before `impl` and `register_fake`")
 def fake_before_the_operator(advice):
     if advice:
         define("t::f", "(Tensor x) -> Tensor")
@@ -66,7 +66,6 @@ untried("no-dtype", "which computes this of integers as well", "needs an older P
 untried("data-dependent", "Or write it with a result of a known size", "needs an older PyTorch")
 untried("not-defined", "before the program is loaded", "as the import before a call, which is tried")
 untried("bad-registration", "The annotation is a string, which PyTorch 2.8 and newer read", "needs an older PyTorch")
-untried("bad-registration", "leave that import out, or take PyTorch 2.8", "needs an older PyTorch")
 untried("no-kernel", "If it takes no tensors", "needs another build of a package")
 untried("no-kernel", "its fallback has moved this call", "needs another device")
 untried("no-kernel", "MPS is a device of macOS alone", "another device")

@@ -58,7 +58,7 @@ def bits_of_unsigned_numbers(advice):
     assert shifted.sum() == 4
 
 
-@tries("bad-registration", "Name a dispatch key, as `dispatch-cli keys` lists them")
+@tries("bad-registration", "Keys are those that `dispatch-cli keys` lists")
 def key_of_no_backend(advice):
     torch.library.Library("aten", "IMPL", "CUDA" if advice else "GPU")
 

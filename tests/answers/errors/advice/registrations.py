@@ -89,7 +89,7 @@ untried(
 @tries(
     "defined-twice",
     "Use PyTorch 2.13 or newer",
-    "accept `allow_override=True`",
+    "or pass `allow_override=True`",
     "and delete it before you create it again",
     since="2.13",
 )
@@ -104,7 +104,7 @@ def python_kernel_twice(advice):
     assert torch.ops.t.f(ONE).sum() == 12
 
 
-@tries("defined-twice", "Remove one of the two", "accept `allow_override=True`", since="2.8")
+@tries("defined-twice", "Remove one of the two", "or pass `allow_override=True`", since="2.8")
 def fake_twice(advice):
     define("t::f", "(Tensor x) -> Tensor", CPU=double)
     for number in range(1 if "Remove" in advice else 2):
@@ -158,6 +158,7 @@ untried(
     "signature-mismatch", "If the code is not yours: the extension may be built", "needs another build of an extension"
 )
 untried("signature-mismatch", "A `def` without a schema", "needs C++")
+untried("signature-mismatch", "Of `kernel 1` and `kernel 2`", "needs another build of an extension")
 untried("wrong-mutation", 'compile with `backend="aot_eager"`', "needs a fault of PyTorch")
 
 
@@ -262,6 +263,16 @@ def tensor_as_a_default(advice):
 @tries("bad-registration", "`def` is for TORCH_LIBRARY")
 def definition_in_a_block_of_kernels(advice):
     raw("FRAGMENT" if advice else "IMPL", "t", "" if advice else "CPU").def_("f(Tensor x) -> Tensor")
+
+
+@tries("not-defined", "keep its Library in a variable of a module")
+def library_that_is_deleted(advice):
+    library = Library("t", "FRAGMENT")
+    library.define("f(Tensor x) -> Tensor")
+    if advice:
+        KEPT.append(library)
+    del library
+    assert torch.ops.t.f
 
 
 @tries("defined-twice", "leave that out, or name it otherwise")
