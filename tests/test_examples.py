@@ -76,27 +76,3 @@ def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
     ]
     assert result == Result(2, "", result.err)
     assert result.err.endswith("\n10 errors; nothing was done.\n")
-
-
-def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
-    results = {}
-    for name in ("ambiguous", "out_of_tree_backend", "overlay"):
-        out = call("check-invariants", f"examples/{name}.yaml", "--format", "csv").out
-        results[name] = [tuple(line.split(",")[:4]) for line in out.splitlines()[1:]]
-    assert results == {
-        "ambiguous": [
-            ("order-sensitive", "info", "demo::ambiguous", "AutogradOther"),
-            ("ambiguous-autogradother", "warning", "demo::ambiguous", "AutogradOther"),
-            ("sparse-bypass", "warning", "demo::ambiguous", "AutogradCPU"),
-            ("sparse-bypass", "warning", "demo::settled", "AutogradCPU"),
-        ],
-        "out_of_tree_backend": [
-            ("shadowed-fallback", "info", "", "PrivateUse1"),
-            ("no-autocast-fallback", "info", "", "AutocastPrivateUse1"),
-            ("math-kernel-displaced", "warning", "aten::to_like", "AutogradPrivateUse1"),
-        ],
-        "overlay": [
-            ("math-kernel-displaced", "warning", "aten::to.dtype", "AutogradPrivateUse1"),
-            ("no-autocast-fallback", "info", "", "AutocastPrivateUse1"),
-        ],
-    }

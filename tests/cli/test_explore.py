@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,74 +11,44 @@ import pytest
 
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.explore import source_arguments
-from tests.cli.support import ROOT, environment
+from tests.cli.support import ROOT, call, environment, in_terminal, process
 
-WITHOUT_TEXTUAL = """
+WITHOUT_TEXTUAL = "import sys; sys.modules['textual'] = None"
+AS_IN_A_TERMINAL = """
 import sys
-sys.modules["textual"] = None
-from dispatch_cli.cli import main
-main(sys.argv[1:])
+from dispatch_cli.cli import explore, main
+explore._refuse_without_terminal = lambda _: None
+main(["explore", *sys.argv[1:]])
 """
 
 
-def started(*command: str, **variables: str) -> tuple[subprocess.Popen[bytes], int]:
-    """A program in a terminal, and the number by which the terminal is read."""
-    control, terminal = pty.openpty()
-    process = subprocess.Popen(
-        command,
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        cwd=ROOT,
-        env={**environment(), "TERM": "xterm-256color", **variables},
-        start_new_session=True,
-    )
-    os.close(terminal)
-    return process, control
+def started(*arguments: str, before: str = "") -> tuple[int, str]:
+    """The exit code of the command where it need not look for a terminal, and all that it says."""
+    command = [sys.executable, "-c", before + AS_IN_A_TERMINAL, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment())
+    return done.returncode, done.stdout + done.stderr
 
 
-def in_terminal(*command: str, **variables: str) -> tuple[int, str]:
-    """The exit code of a program in a terminal, and what it says there."""
-    process, control = started(*command, **variables)
-    output = b""
-    while True:
-        try:
-            part = os.read(control, 1 << 16)
-        except OSError:
-            break
-        if not part:
-            break
-        output += part
-    os.close(control)
-    return process.wait(), output.decode().replace("\r\n", "\n")
+def test_without_a_terminal() -> None:
+    refused = process("explore", "--base", "torch-2.15")
+    assert "explore needs a terminal, and standard input is not one: it is a file or a pipe" in refused.err
+    assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in refused.err
+    assert "and standard error is not one: it is a file or a pipe" in in_terminal(80, "explore").err
 
 
-def test_in_a_pipe() -> None:
-    command = f"{shlex.quote(sys.executable)} -m dispatch_cli explore --base torch-2.15 | cat"
-    _, output = in_terminal("/bin/sh", "-c", command)
-    assert "explore needs a terminal, and standard output is not one: it is a file or a pipe" in output
-    assert "`dispatch-cli table`, `explain` and the other commands print their answers anywhere." in output
-
-
-def test_what_explore_needs() -> None:
-    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", TERM="dumb")
-    assert (code, "explore needs a terminal that can place text; TERM is 'dumb'" in output) == (2, True)
-    code, output = in_terminal(sys.executable, "-c", WITHOUT_TEXTUAL, "explore")
+def test_what_explore_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, output = started(before=WITHOUT_TEXTUAL)
     assert (code, "explore needs textual, which is not installed: pip install " in output) == (2, True)
+    monkeypatch.setenv("TERM", "dumb")
+    refused = call("explore")
+    assert (refused.code, "explore needs a terminal that can place text; TERM is 'dumb'" in refused.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-",), "explore cannot read declarations from standard input"),
-        (("examples/broken.yaml",), "examples/broken.yaml:"),
-    ],
-)
-def test_what_is_refused_is_said_before_the_screen_changes(arguments: tuple[str, ...], message: str) -> None:
-    code, output = in_terminal(sys.executable, "-m", "dispatch_cli", "explore", *arguments)
-    assert code == 2
-    assert message in output
-    assert "\x1b[?1049h" not in output
+def test_what_is_refused_is_said_before_the_screen_changes() -> None:
+    refused = call("explore", "-")
+    assert (refused.code, "explore cannot read declarations from standard input" in refused.err) == (2, True)
+    code, output = started("examples/broken.yaml")
+    assert (code, "examples/broken.yaml:" in output, "\x1b[?1049h" in output) == (2, True, False)
 
 
 @pytest.mark.parametrize(

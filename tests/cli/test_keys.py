@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dispatch_cli import universes
 from tests.cli.support import call
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -54,15 +52,6 @@ def test_every_key_as_recorded(version: str) -> None:
             assert report["full_after"] == recorded["full_after"][report["functionality"]]
         elif key in recorded["alias"]:
             assert report["keys"] == recorded["alias"][key]
-
-
-def test_a_universe_of_ones_own(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    content = json.loads(Path(universes.__file__).with_name("torch-2.15.json").read_text(encoding="utf-8"))
-    content["name"] = "mine"
-    content["devices"]["tpu"] = "XLA"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert data("XLA", "--universe", str(path))["devices"] == ["xla", "tpu"]
 
 
 def test_problems_come_together() -> None:

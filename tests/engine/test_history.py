@@ -55,19 +55,6 @@ def test_a_load_with_a_refusal_leaves_a_dispatcher_exactly_as_it_was(write: Writ
     assert override.overrides.debug == "quantized"
 
 
-def test_an_interruption_leaves_a_dispatcher_exactly_as_it_was(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
-    dispatcher, declarations = Dispatcher(universes.load("torch-2.15")), write(FIRST)
-    before = everything(dispatcher, NAMES)
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dispatch_cli.engine.history.refuse", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        apply_to(dispatcher, declarations)
-    assert everything(dispatcher, NAMES) == before
-
-
 @pytest.mark.parametrize(
     ("text", "code"),
     [

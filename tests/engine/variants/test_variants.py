@@ -10,7 +10,7 @@ import pytest
 
 from dispatch_cli.api import run_declarations, run_variant
 from dispatch_cli.engine.variants import MOST_CASES, Variants, case_of
-from dispatch_cli.model.conditions.condition import Condition, atoms, parse_condition, value
+from dispatch_cli.model.conditions.condition import atoms, parse_condition, value
 from dispatch_cli.model.conditions.simplify import all_of
 from dispatch_cli.model.conditions.worlds import assignments, groups_of
 from dispatch_cli.model.declarations import Block, Declarations, Implement, LibraryKind, OpenBlock, Step
@@ -126,11 +126,6 @@ def test_very_many_combinations_are_cut_short_and_said() -> None:
     assert variants.capped == ["m::a"]
     everything: dict[str, bool] = dict.fromkeys(variants.atoms, True)
     assert variants.default.known == everything
-
-
-def test_conditions_are_texts_that_read_the_same() -> None:
-    conditions: list[Condition] = [parse_condition(text) for text in TEXTS]
-    assert [parse_condition(str(condition)) for condition in conditions] == conditions
 
 
 def test_guards_are_what_python_alone_asks_and_never_denies() -> None:
