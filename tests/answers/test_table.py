@@ -10,7 +10,6 @@ import pytest
 from dispatch_cli.answers.shared.slot_row import Before
 from dispatch_cli.answers.table.report import (
     changed_slots,
-    table_report,
 )
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.state import State
@@ -64,18 +63,6 @@ def test_random_changes_of_a_base(seed: int, file: str | None, tmp_path: Path) -
             assert {key: changed_slots(state, name)[key] for key in expected} == expected
             same = changed_slots(state, name).keys() - expected.keys()  # another kernel of the same name
             assert all(held(base, name)[key] == changed_slots(state, name)[key] for key in same)
-
-
-def test_a_kernel_of_the_base_that_is_left_out(tmp_path: Path) -> None:
-    """And no other registration is made for the operator."""
-    file = tmp_path / "w.yaml"
-    file.write_text(f"dispatch: 1\nextends: torch-2.15\n{REMOVES}", encoding="utf-8")
-    state, base = load_state([str(file)]), load_state((), bases=("torch-2.15",))
-    expected = changed(base, state, ADD)
-    assert expected.keys() == {"CPU"}
-    assert changed_slots(state, ADD) == expected
-    (table,) = table_report(state, [ADD], None).operators
-    assert {row.key for row in table.entries if row.before is not None} == expected.keys()
 
 
 def test_changes_of_a_file_that_is_extended_count(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from dispatch_cli.declarations.formats.format import RECORDS
 from dispatch_cli.declarations.formats.json_schema import json_schema
 from tests.declarations.helpers import read
 from tests.declarations.test_problems import CASES, GOOD
-from tests.write_reference import format_reference
 
 EVERY_FIELD = """\
 dispatch: 1
@@ -162,15 +161,6 @@ def test_the_example_has_every_field() -> None:
 
     collect(yaml.safe_load(EVERY_FIELD))
     assert {field.name for record in RECORDS for field in record.fields} <= written
-
-
-def test_the_reference_has_every_field() -> None:
-    text = format_reference()
-    for record in RECORDS:
-        assert record.doc in text
-        for field in record.fields:
-            assert f"| `{field.name}`" in text
-            assert field.doc in text
 
 
 def test_every_field_is_described_in_the_json_schema() -> None:

@@ -16,46 +16,11 @@ from tests.declarations.helpers import refused, shown, write
 SECTIONS = (Path(__file__).parent / "problems.txt").read_text(encoding="utf-8").split("==== ")[1:]
 CASES = {section.split("\n", 1)[0]: section.split("\n", 1)[1] for section in SECTIONS}
 
-TEN_MISTAKES = """\
-dispatch: 1
-universe: torch-2.15
-operatorz: []
-operators:
-  - func: mylib::a(Tensr x) -> Tensor
-    dispach: {CPU: x}
-    tags: pt2
-  - func: mylib::b(Tensor x) -> Tensor
-    dispatch:
-      CompositeImplictAutograd: b
-      CPU: {kernal: b_cpu}
-      Meta: {kernel: b_meta, boxed: yes}
-    alias_analysis: PURE
-libraries:
-  - {kind: DEFF, namespace: mylib}
-  - {kind: IMPL, namespace: mylib, define: ["foo(Tensor x) -> Tensor"]}
-"""
-
 
 @pytest.mark.parametrize("name", CASES)
 def test_problem(name: str, tmp_path: Path) -> None:
     text, expected = CASES[name].split("----\n")
     assert shown(tmp_path, refused(write(tmp_path, text))) == expected
-
-
-def test_every_mistake_of_a_file_is_one_problem(tmp_path: Path) -> None:
-    problems = refused(write(tmp_path, TEN_MISTAKES))
-    assert [(problem.span.line, problem.span.column) for problem in problems if problem.span is not None] == [
-        (3, 1),
-        (5, 20),
-        (6, 5),
-        (7, 11),
-        (10, 7),
-        (11, 13),
-        (12, 37),
-        (13, 21),
-        (15, 12),
-        (16, 44),
-    ]
 
 
 def test_problems_come_by_file_in_reading_order_then_by_place(tmp_path: Path) -> None:
@@ -121,7 +86,7 @@ def test_good_files(breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(by_libyaml.steps) == 12
 
 
-@pytest.mark.parametrize("text", [*(case.split("----\n")[0] for case in CASES.values()), TEN_MISTAKES])
+@pytest.mark.parametrize("text", [case.split("----\n")[0] for case in CASES.values()])
 def test_problems(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, text)
     by_libyaml = shown(tmp_path, refused(path))

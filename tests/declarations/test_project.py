@@ -86,14 +86,6 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
 
 
 LONG_KEY = ".".join("a" * 50_000)
-LONG_KEYS = (
-    f"{LONG_KEY} = 1",
-    f'"\\"#".{LONG_KEY} = 1',
-    f"x = {{a = 1, b = [{{{LONG_KEY} = 1}}]}}",
-    f'x = ["""#\n""""", \'\'\'"\'\'\', {{{LONG_KEY} = 1}}]',
-    f"[[ 'a' . {LONG_KEY} ]]",
-)
-"""Ways to write a key of very many parts."""
 
 
 @pytest.mark.parametrize(
@@ -101,7 +93,8 @@ LONG_KEYS = (
     [
         ("select = " + "[" * 5_000 + "]" * 5_000, "tables and lists nest too deeply"),
         ("a = " + "{a=" * 3_000 + "1" + "}" * 3_000, "tables and lists nest too deeply"),
-        *((text, "a key has more than 16 dotted parts") for text in LONG_KEYS),
+        (f"{LONG_KEY} = 1", "a key has more than 16 dotted parts"),
+        (f"x = {{a = 1, b = [{{{LONG_KEY} = 1}}]}}", "a key has more than 16 dotted parts"),
         ("select = " + "9" * 5_000, "a number has too many digits"),
         ("select = [" + "'x'," * 1_001 + "]", "a table or list has more than 1000 entries"),
         ("[tool" + " " * 200_000 + "x]", "Expected ']' at the end of a table declaration"),

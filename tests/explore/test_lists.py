@@ -128,14 +128,6 @@ def test_a_backend_begins_at_its_top_and_a_service_is_a_filter_of_the_command() 
         await pilot.press("escape")
         await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
         assert not app.command_bar.note
-        await until(pilot, lambda: "f Filter" not in screen_text(app))
-        await pilot.press("b", *"cuda", "enter")
-        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage CUDA --base torch-2.15")
-        await pilot.press("f", *"topk", "enter")
-        await until(pilot, lambda: app.command_bar.note)
-        await pilot.press("escape")
-        await until(pilot, lambda: app.command_bar.line == "dispatch-cli coverage --base torch-2.15")
-        assert not app.command_bar.note
 
     drive(of_newest(), steps, (80, 24))
 

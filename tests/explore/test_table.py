@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from functools import cache
@@ -140,27 +139,6 @@ def test_x_is_for_the_slot_of_the_user_in_a_row_of_several(tmp_path: Path) -> No
         assert [change.which.key for change in session.whatif.changes if isinstance(change, Removal)] == ["CUDA"]
 
     drive(session, steps, (120, 50))
-
-
-HOSTILE = "[bold red]x[/] [@click=app.quit]y[/] $foo {z}"
-
-
-def test_names_of_kernels_are_data(tmp_path: Path) -> None:
-    file = tmp_path / "hostile.json"
-    kernels = {"CPU": HOSTILE, "CompositeExplicitAutograd": f"{HOSTILE} 2"}
-    operator = {"func": "my::op(Tensor x) -> Tensor", "dispatch": kernels}
-    file.write_text(json.dumps({"dispatch": 1, "operators": [operator]}), encoding="utf-8")
-    session = Session(api.load_state([str(file)], allow_outside=True), (str(file),))
-
-    async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        await app.go(Spot(OperatorName.parse("my::op"), "CPU"), "table")
-        for key in ("v", "v", "x"):
-            await pilot.press(key)
-            await pilot.pause(0.2)
-            assert all(sign.isprintable() or sign == "\n" for sign in screen_text(app))
-        assert f"{HOSTILE} 2" in " ".join(app.query_one(SlotPane).view.text.split())
-
-    drive(session, steps, (200, 40))
 
 
 def test_e_opens_what_the_rule_took_and_says_where_there_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,14 +108,6 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_an_input_is_not_overwritten(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_bytes((ROOT / "examples/stale.yaml").read_bytes())
-    result = call("page", str(own), "-o", str(own))
-    assert result.code == 2
-    assert "is an input of this command" in result.err
-
-
 def test_a_kernel_of_which_not_all_is_known_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "f.cpp").write_text(
         'TORCH_LIBRARY(my, m) { m.def("f(Tensor x) -> Tensor"); m.impl("f", KEY, &f); m.impl("f", OTHER, &f); }\n'
