@@ -14,6 +14,7 @@ from dispatch_cli.capture import run
 from dispatch_cli.cli import cli
 from dispatch_cli.model.problem import InputError
 from tests.capture.test_write import small_state
+from tests.crossref.support import python_that_answers
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
 
@@ -108,12 +109,7 @@ def test_a_python_that_is_none() -> None:
 @pytest.fixture
 def python(tmp_path: Path) -> str:
     """Answers with the small state, whatever it is asked to run."""
-    answer = tmp_path / "answer.json"
-    answer.write_text(json.dumps(small_state()), encoding="utf-8")
-    script = tmp_path / "python"
-    script.write_text(f'#!/bin/sh\ncp "{answer}" "$2"\n', encoding="utf-8")
-    script.chmod(0o755)
-    return str(script)
+    return python_that_answers(small_state(), tmp_path)
 
 
 def invoke(*arguments: str) -> Result:

@@ -29,7 +29,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
-from dispatch_cli.render.printed import printed, safe, safe_lines
+from dispatch_cli.render.printed import safe, safe_lines
 from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.text import Style, text
 from dispatch_cli.render.text_lines import width_of
@@ -228,19 +228,6 @@ def test_a_heading_takes_the_room_of_the_columns_behind_it() -> None:
 
 
 # Steps that texts pass through on their way out.
-
-
-LONG = 1 << 20
-
-
-@pytest.mark.parametrize("before", [LONG + 1, LONG + 63, LONG + 65])
-@pytest.mark.parametrize("command", ["::error::x", "##[error]x"])
-@pytest.mark.parametrize("cut", [0, 2])
-def test_a_command_behind_a_megabyte_of_blanks(before: int, command: str, cut: int) -> None:
-    chunks = [" " * before + command[:cut], command[cut:], " " * 80, "\n"]
-    text = "".join(printed(chunks))
-    assert command[:3] not in text
-    assert text.endswith("x" + " " * 80 + "\n")
 
 
 @pytest.mark.parametrize(

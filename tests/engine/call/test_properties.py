@@ -6,12 +6,10 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.engine.call.select import slot_of
-from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.step import MAX_HOPS
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.calls.call import Context, TensorSpec
-from tests.engine.call.random_calls import recorded_operators, simulated, state_of
+from tests.engine.call.random_calls import recorded_operators, simulated
 from tests.engine.call.recorded_calls import compare
 from tests.support import SOME_UNIVERSES, load_recording
 
@@ -69,16 +67,3 @@ def test_random_calls_hold_together(universe: str) -> None:
     for number, asked in enumerate(recorded_operators(loaded)[::16]):
         for call in simulated(loaded, number, asked):
             check(call)
-
-
-@pytest.mark.parametrize("universe", SOME_UNIVERSES)
-def test_every_included_key_ends(universe: str) -> None:
-    """Even those with nothing behind them, which a live PyTorch does not survive."""
-    loaded = universes.load(universe)
-    tensors = [TensorSpec.parse(text) for text in ("cpu conj", "cpu functional", "cpu grad-wrapped", "cpu batched")]
-    for number, asked in enumerate(recorded_operators(loaded)[:2]):
-        state, name = state_of(loaded, number, {**asked, "schema": "(Tensor x) -> Tensor"})
-        for key in loaded.runtime:
-            for tensor in tensors:
-                contexts = [Context.parse("python_dispatcher"), Context.parse(f"include={key}")][number % 2 :]
-                check(simulate(state, name, [tensor], contexts))

@@ -64,17 +64,6 @@ def test_whose_backend_chooses_the_mask() -> None:
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
 
 
-def test_a_sparse_factory_of_pytorch() -> None:
-    """Live, it is called with a layout: its kernels are at sparse keys only."""
-    base = bases.load("torch-2.15")
-    dispatcher, name = Dispatcher(base.universe, base=base), "aten::_sparse_coo_tensor_with_dims_and_tensors"
-    tensors = [TensorSpec.parse("cpu")] * 2
-    sparse = simulate(dispatcher, OperatorName(name), tensors, options=Options(layout="sparse"))
-    assert path(sparse)[1:] == ["BackendSelect redispatches", "SparseCPU ends"]
-    strided = simulate(dispatcher, OperatorName(name), tensors)
-    assert strided.end.error is not None
-
-
 @pytest.mark.parametrize(("device", "schema"), [("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor")])
 def test_a_device_that_cannot_be(device: str, schema: str) -> None:
     with pytest.raises(CallError):
