@@ -48,15 +48,6 @@ def test_where_there_is_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert snippet(span, None, Tone.BAD) is None
 
 
-@pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("other.yaml", 1, 5)])
-def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(LINE, encoding="utf-8")
-    Path("other.yaml").write_text(LINE, encoding="utf-8")  # nobody has read it
-    read("a.yaml")
-    assert at_word(span, "CPU") == span
-
-
 def test_a_word_in_a_comment_is_not_meant(tmp_path: Path) -> None:
     path = tmp_path / "a.cpp"
     path.write_text('  m.impl("f", &f); // at Meta\n', "utf-8")

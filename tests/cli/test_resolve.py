@@ -324,14 +324,3 @@ def test_a_terminal_ends_with_the_cause_and_what_helps(words: str, code: int, la
     end = result.out.rsplit("\n\n", 1)[1]
     assert (result.code, last in " ".join(end.split())) == (code, True), result.out
     assert end.startswith("The call ") and end.count("\n") < 12
-
-
-@pytest.mark.parametrize("tensor", ["meta", "cpu fake"])
-def test_a_misspelled_name_comes_before_other_advice(tensor: str, tmp_path: Path) -> None:
-    file = tmp_path / "m.yaml"
-    impl = "libraries:\n  - {namespace: m, kind: IMPL, dispatch_key: Meta, impl: {store_blocks: f}}\n"
-    define = "operators:\n  - {func: 'm::store_block(Tensor x) -> Tensor', dispatch: {CPU: k}}\n"
-    file.write_text(f"dispatch: 1\n{impl}{define}", encoding="utf-8")
-    call_of = ("m::store_block", str(file), "--tensor", tensor, "--format", "json")
-    kind, *others = [item["kind"] for item in json.loads(call("resolve", *call_of).out)["advice"]]
-    assert kind == "near-kernels" and others == (["no-meta"] if tensor == "meta" else [])

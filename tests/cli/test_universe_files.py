@@ -51,26 +51,18 @@ def functionalities(count: int) -> Callable[[Data], None]:
 FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a key twice": (lambda data: data["runtime"].append("CPU"), "field 'runtime' has 'CPU' twice"),
     "a number twice": (lambda data: data["ids"].update(CPU=data["ids"]["CUDA"]), "field 'ids' has"),
-    "a fallback twice": (lambda data: data["fallbacks"].append(data["fallbacks"][0]), "'fallbacks' has 'Meta' twice"),
     "a device that is no key": (lambda data: data["devices"].update(cpu="Nonsense"), "field 'devices.cpu' names"),
     "a plain device": (lambda data: data["plain_devices"].append("foo"), "field 'plain_devices' names 'foo'"),
     "a refresh of no key": (lambda data: data["refreshes"].update(CPU=["CPU", "X"]), "field 'refreshes.CPU' names"),
-    "a refresh by no key": (lambda data: data["refreshes"].update(X=["CPU"]), "field 'refreshes.X' names"),
     "no Autograd": (lambda data: data["aliases"].pop("Autograd"), "field 'aliases' must have Autograd"),
-    "no AutogradOther": (
-        lambda data: data["runtime"].remove("AutogradOther"),
-        "field 'runtime' must have AutogradOther",
-    ),
     "no Dense": (lambda data: data["per_backend"].pop("Dense"), "field 'per_backend' must have Dense"),
     "no backends": (lambda data: data.update(backends=[], per_backend={}), "field 'backends' must name a backend"),
     "Undefined": (lambda data: data["runtime"].append("Undefined"), "field 'runtime' names Undefined"),
     "an alias of nothing": (lambda data: data["aliases"].update(Autograd=[]), "field 'aliases.Autograd' must name"),
     "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, but"),
     "no id": (lambda data: data["ids"].pop("CPU"), "field 'ids' does not have 'CPU'"),
-    "a boolean": (lambda data: data["ids"].update(CPU=True), "field 'ids' must map keys to numbers"),
     "more functionalities": (functionalities(2), "'backends' have 48 and 16 keys; PyTorch cannot have more than 63"),
     "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
-    "a version": (lambda data: data.update(torch="\x1b[31m"), "cannot be a version"),
     "a device type": (lambda data: data["devices"].update({"::error::": "CPU"}), "cannot be a device type"),
 }
 

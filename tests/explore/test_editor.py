@@ -35,8 +35,6 @@ def editors(folder: Path, *names: str) -> dict[str, str]:
     [
         ("vi", ("+12", "./a b.yaml"), True),
         ("nvim -u NONE", ("-u", "NONE", "+12", "./a b.yaml"), True),
-        ("less", ("+12", "./a b.yaml"), True),
-        ("more", ("+12", "./a b.yaml"), True),
         ("nano", ("+12", "./a b.yaml"), True),
         ("emacs -nw", ("-nw", "+12", "./a b.yaml"), True),
         ("code", ("--goto", "./a b.yaml:12:3"), False),

@@ -17,12 +17,11 @@ from tests.cli.transcripts import CASES
 from tests.fuzz import documents, words
 
 LEFT_OUT = ("capture", "explore", "help")
-"""Commands that need a PyTorch, or a terminal; `HELP` asks for help."""
+"""Commands that need a PyTorch, or a terminal, or have no answer."""
 NOT_GIVEN = ("format_", "help", "python", "is_module", "modules", "last", "save", "output", "file")
 """Parameters that ask a PyTorch, run a program, write a file or take half a minute."""
-COMPLETE, HELP = "complete", "help"
-EXTRA = {COMPLETE: words.SHELLS, HELP: ("",)}
-"""Requests that are no command, and that the program answers as well."""
+COMPLETE = "complete"
+"""A request that is no command, and that the program answers as well."""
 SEEDS = (
     *CASES.values(),
     *(("bases",), ("schema",), ("schema", "table"), ("page", "examples/stale.yaml"), ("trace", "TRACE")),
@@ -52,8 +51,8 @@ def commands() -> dict[str, click.Command]:
 @cache
 def formats(command: str) -> tuple[str, ...]:
     """The formats of a command; one that has none has an empty one. Those of completion are the shells."""
-    if command in EXTRA:
-        return EXTRA[command]
+    if command == COMPLETE:
+        return words.SHELLS
     for parameter in commands()[command].params:
         if parameter.name == "format_":
             assert isinstance(parameter.type, click.Choice)
@@ -134,7 +133,7 @@ def _option(dice: random.Random, command: click.Command, careful: bool) -> list[
     return [option.opts[0], make(dice)]
 
 
-# requests without a command: completion in each shell, help, the version, commands that there are not
+# completion in each shell
 
 VARIABLE, LINE, WORD = "_DISPATCH_CLI_COMPLETE", "_DISPATCH_CLI_LINE", "_DISPATCH_CLI_WORD"
 
@@ -147,13 +146,3 @@ def completion(dice: random.Random, shell: str) -> dict[str, str]:
     last = line[-1][: dice.randrange(len(line[-1]) + 1)]
     asked = " ".join(["dispatch-cli", *line[:-1], dice.choice(["", "", "'", '"']) + last]).replace("\0", "")
     return {VARIABLE: f"{shell}_complete", LINE: asked, WORD: last.rpartition(":")[2].replace("\0", "")}
-
-
-def help_line(dice: random.Random) -> list[str]:
-    """The arguments of a question about the program itself."""
-    command = dice.choice([*commands()])
-    lines = [["--help"], ["-h"], ["--version"], [command, "--help"], ["help"], ["help", command], ["help", "input"]]
-    lines += [["--traceback", command, "--help"], [command, "-h"]]
-    odd = [[], [command[:-1]], [f"{command}s"], ["--nosuch"], ["-x"], [command, "--nosuch"], ["help", f"{command}s"]]
-    odd.append([dice.choice(words.HARMFUL).replace("\0", "")])
-    return dice.choice(lines if dice.random() < 0.8 else odd)

@@ -21,7 +21,7 @@ from unittest.mock import patch
 from dispatch_cli.cli import output
 from tests.cli.support import Result, call
 from tests.fuzz import verdict
-from tests.fuzz.arguments import COMPLETE, EXTRA, HELP, command_line, commands, completion, formats, help_line
+from tests.fuzz.arguments import COMPLETE, command_line, commands, completion, formats
 
 SECONDS = 10
 LONGEST = 60
@@ -83,15 +83,15 @@ class Case(NamedTuple):
 
     def line(self, format_: str) -> list[str]:
         """The arguments of the command line."""
-        if self.command in EXTRA:
+        if self.command == COMPLETE:
             return [*self.arguments]
         given = format_ and not (format_ == "text" and "--record" in self.arguments)  # it has a form of its own
         return [self.command, *self.arguments, *(["--format", format_] if given else [])]
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Every command in every format, completion in every shell, and help."""
-    return [(command, format_) for command in (*commands(), *EXTRA) for format_ in formats(command)]
+    """Every command in every format, and completion in every shell."""
+    return [(command, format_) for command in (*commands(), COMPLETE) for format_ in formats(command)]
 
 
 def make_case(seed: int, number: int, folder: Path) -> Case:
@@ -99,8 +99,8 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     dice = random.Random(f"{seed}:{number}")
     command, format_ = pairs()[number % len(pairs())]
     asked = completion(dice, format_) if command == COMPLETE else {}
-    arguments = help_line(dice) if command == HELP else [] if asked else command_line(command, dice, folder)
-    compare = dice.random() < ALL_FORMATS and command not in EXTRA
+    arguments = [] if asked else command_line(command, dice, folder)
+    compare = dice.random() < ALL_FORMATS and command != COMPLETE
     columns = dice.choice(WIDTHS) if dice.random() < 0.2 else None
     odd = [item for item in VARIABLES if dice.random() < 0.03]
     variables = (*asked.items(), *odd, ("DISPATCH_CLI_CACHE_DIR", "cache"))

@@ -77,15 +77,6 @@ def test_a_script(tmp_path: Path, name: str) -> None:
     assert (reason[0], reason[1]["reason"]) == ("x", "calibration")
 
 
-def test_a_recording_that_is_taken_away(tmp_path: Path) -> None:
-    (tmp_path / "torch.py").write_text("__version__ = '9.9'", encoding="utf-8")
-    gone = "import os\nif os.path.isfile('recording'):\n    os.unlink('recording')\n    os.mkdir('recording')\n"
-    (tmp_path / "program.py").write_text(f"{gone}import torch\nprint(torch.__version__)", encoding="utf-8")
-    without, recorded, save = both(tmp_path, ["program.py"])
-    assert recorded == without == [0, "9.9\n", ""]
-    assert save.is_dir()
-
-
 @pytest.mark.parametrize("source", ["output", "raises", "exits", "names"])
 def test_a_module(tmp_path: Path, source: str) -> None:
     package = tmp_path / "package"

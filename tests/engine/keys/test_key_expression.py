@@ -10,7 +10,6 @@ from dispatch_cli import universes
 from dispatch_cli.answers.keys.key import key_report
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.expression import ExpressionNoteKind, evaluate
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.text.suggest import KEYS_LISTED
 from dispatch_cli.model.universe import AUTOGRAD, Universe, autograd_key_of, autograd_keys_of
@@ -125,16 +124,6 @@ def test_what_is_refused(text: str, problems: list[tuple[int, str, str | None]])
     assert {problem.span and problem.span.file for problem in raised} == {"KEYS"}
     lines = text.split("\n")
     assert all(problem.span is not None and problem.line_text == lines[problem.span.line - 1] for problem in raised)
-
-
-def test_long_and_deep_texts() -> None:
-    many = "|".join(["CPU - Python", "CUDA"] * 700)
-    assert list(evaluate(UNIVERSE, many).keys) == ["CPU", "CUDA"]
-    deep = "(CPU | " * 64 + "CUDA" + ")" * 64
-    assert evaluate(UNIVERSE, deep).keys == DispatchKeySet.of(UNIVERSE, ["CPU", "CUDA"])
-    for text in ("|".join(["CPU"] * 10_000), "(" * 10_000):
-        with pytest.raises(InputError):
-            evaluate(UNIVERSE, text)
 
 
 # Autograd keys that come with a backend key, judged by the key sets of real tensors.
