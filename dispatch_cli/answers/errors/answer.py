@@ -110,6 +110,8 @@ def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: S
     yield from _of_tensors(dict(error.details))
     if name is not None and conclude.is_pytorchs(state, name):
         yield PYTORCHS, ""
+    elif name is not None and name.namespace == "_caffe2":
+        yield "caffe2", ""
     else:
         yield "overloads" if "overload" in dict(error.details) else PACKAGES, ""
     yield from _of_package(name)
@@ -279,6 +281,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from evidence(" ".join((details.get("function") or "-", *sorted(dtypes))), "kernels")
     if details.get("type") in _NUMBERS:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
+        if details.get("given", "").startswith(("List", "list", "tuple", "Tuple")):
+            yield "listed_numbers", ""
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
         yield "method", method

@@ -50,6 +50,13 @@ def text_in_place_of_a_number(advice):
     assert op(ONE, n[0].item() if "item" in advice else int(n) if advice else n).sum() == 8
 
 
+@tries("wrong-arguments", "Call it once for each number of the list")
+def list_in_place_of_a_number(advice):
+    op = add_number()
+    numbers = [1, 2]
+    assert sum(op(ONE, n).sum() for n in numbers) == 15 if advice else op(ONE, numbers)
+
+
 @tries("wrong-arguments", "Call `.item()` on that tensor before")
 def tensor_in_place_of_a_number(advice):
     op = add_number()

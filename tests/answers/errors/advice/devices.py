@@ -41,7 +41,7 @@ def truth_values_without_code(advice):
     assert converted.median().bool() if advice else x.median()
 
 
-@tries("no-dtype", "Create it in a dtype that the function takes")
+@tries("no-dtype", "Create the tensor, or initialise the module, in a dtype")
 def random_numbers_of_integers(advice):
     x = torch.randn(3).to(torch.long) if advice else torch.randn(3, dtype=torch.long)
     assert x.dtype == torch.long
