@@ -102,7 +102,8 @@ HOLES = {
     "api_name": rf"(?P<name>(?!{_BACKEND}|privateuseone\b|_autoload\b|_C\b)(?:_six\b(?P<six>)"
     r"|_(?:[cC]uda|[xX]pu|mps_)\w{1,90}(?P<of_build>)|(?:mps|xpu)\b(?P<of_device>)|\w{1,100}))",
     # the source of a program, and not of a file that was saved
-    "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call))(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
+    "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call|not annotated with))"
+    r"(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",
     # a variable that a module which cannot be imported leaves undefined
     "compiled_name": r"(?P<python_module>_(?:C|ext|cuda|cpp|kernels)|\w{1,100}_(?:C|ext))\b",
     "number_type": rf"{_C10}(?P<dtype>(?:(?:un)?signed )?[\w:]{{1,30}}(?: int)?)",

@@ -335,6 +335,13 @@ def number_of_entries_of_a_dense_tensor(advice):
     assert (x.to_sparse() if advice else x)._nnz() == 2
 
 
+@tries("no-dtype", "`torch.utils.deterministic.fill_uninitialized_memory = False`", "or the mode", until="2.4")
+def new_tensor_that_is_filled(advice):
+    torch.use_deterministic_algorithms("mode" not in advice)
+    torch.utils.deterministic.fill_uninitialized_memory = "fill" not in advice
+    assert torch.empty(2, dtype=torch.float8_e4m3fn).shape == (2,)
+
+
 @tries("wrong-arguments", "are mostly of two versions")
 def argument_too_many(advice):
     assert add_number()(ONE, 1, *(() if advice else (2,))).sum() == 8
