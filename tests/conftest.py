@@ -14,6 +14,7 @@ import pytest
 
 from tests import in_pytorch
 from tests.cli import forked
+from tests.cli.support import COLOR_VARIABLES, ROOT
 from tests.once import FOLDER
 
 QUICK = "DISPATCH_CLI_TESTS_QUICK"
@@ -81,6 +82,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run at the project's root, in an environment that says nothing about colour."""
+    monkeypatch.chdir(ROOT)
+    for name in COLOR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
 
 
 def pytest_unconfigure() -> None:

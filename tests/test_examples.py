@@ -18,13 +18,6 @@ LESSONS = [path for path in EXAMPLES if path.parent.name == "examples"]  # scena
 COMMAND = re.compile(r"^#   dispatch-cli (.*?)(?: +\(exits with (\d)\))?$", re.M)
 
 
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def commands() -> list[tuple[str, int]]:
     """Every command in a head, and the exit code that it names; 0 where it names none."""
     results = []

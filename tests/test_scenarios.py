@@ -24,13 +24,6 @@ NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 MATH = "CompositeImplicitAutograd"
 
 
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def shown(command: str, name: str, *args: str, code: int = 0) -> list[str]:
     """The lines that a command prints about a scenario: columns apart by bars, the scenario's path as ``$``."""
     path = f"examples/scenarios/{name}.yaml"

@@ -18,11 +18,6 @@ FILE = "tests/cli/conditions.yaml"
 SHOWN = "note: shown for: CUDA_VERSION >= 12000, HAS_PYTHON, not defined(USE_ROCM)"
 
 
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    monkeypatch.chdir(request.config.rootpath)
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -115,7 +110,7 @@ Make = Callable[[dict[str, str]], None]
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_environment: None) -> Make:  # noqa: ARG001
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     monkeypatch.chdir(tmp_path)
 
     def write(files: dict[str, str]) -> None:

@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import bases
-from tests.cli.support import ROOT, call
+from tests.cli.support import call
 from tests.support import load_recording
 
 NEWEST = bases.names()[0]
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
 
 
 def test_without_a_base_it_is_the_newest() -> None:

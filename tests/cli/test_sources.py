@@ -42,7 +42,7 @@ UNDECIDED = """TORCH_LIBRARY_FRAGMENT(my, m) {
 
 
 @pytest.fixture(autouse=True)
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_environment: None) -> Path:  # noqa: ARG001
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "f.cpp").write_text(CPP)

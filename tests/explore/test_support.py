@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from dispatch_cli.explore.panes.call import CallPane
 from dispatch_cli.explore.panes.support import SupportPane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.data import json_text
-from tests.cli.support import ROOT, call
-from tests.explore.support import drive, screen_text, until
+from tests.explore.support import assert_prints, drive, screen_text, until
 
 OPERATORS = "examples/custom_ops.yaml"
 NORMALIZE = Spot(OperatorName.parse("pylib::normalize"))
@@ -38,25 +35,17 @@ async def opened(app: ExploreApp, pilot: Pilot[None], spot: Spot) -> SupportPane
     [((OPERATORS,), NORMALIZE), (("--base", "torch-2.15"), Spot(OperatorName.parse("aten::add.Tensor")))],
     ids=["files", "a base"],
 )
-def test_the_report_is_that_of_the_command(
-    source: tuple[str, ...], spot: Spot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_report_is_that_of_the_command(source: tuple[str, ...], spot: Spot) -> None:
     files = [file for file in source if Path(file).exists()]
     session = Session(api.load_state(files, bases=source[1:]), source)
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
-        answer = (await opened(app, pilot, spot)).answer
-        assert answer is not None
-        printed = call(*answer.command, "--format", "json").out
-        assert json.loads("".join(json_text(answer.report))) == json.loads(printed)
+        assert_prints((await opened(app, pilot, spot)).answer)
 
     drive(session, steps)
 
 
-def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-
+def test_a_cell_opens_its_call() -> None:
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:
         pane = await opened(app, pilot, NORMALIZE)
         await pilot.press("right", "right", "right", "right")
@@ -74,9 +63,8 @@ def test_a_cell_opens_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
     drive(Session(api.load_state([OPERATORS]), (OPERATORS,)), steps, (140, 40))
 
 
-def test_an_operator_that_is_chosen_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operator_that_is_chosen_is_shown() -> None:
     """By its row; by its table where the matrix does not have it."""
-    monkeypatch.chdir(ROOT)
     session = Session(api.load_state([OPERATORS], assumed_base="torch-2.15"), (OPERATORS,))
 
     async def steps(app: ExploreApp, pilot: Pilot[None]) -> None:

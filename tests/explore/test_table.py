@@ -21,7 +21,6 @@ from dispatch_cli.explore.panes.table import TablePane
 from dispatch_cli.explore.session import Session, Spot
 from dispatch_cli.model.changes.change import Removal
 from dispatch_cli.model.names import OperatorName
-from tests.cli.support import ROOT
 from tests.explore.support import assert_prints, drive, newest, screen_text, until
 
 BASE = ("--base", "torch-2.15")
@@ -40,11 +39,6 @@ def session_of(name: str) -> Session:
     files = [argument for argument in arguments if argument.endswith(".yaml")]
     bases = tuple(argument for argument in arguments if argument.startswith("torch-"))
     return Session(api.load_state(files, bases=bases), arguments)
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
 
 
 def spots(session: Session, count: int) -> Iterator[Spot]:

@@ -13,7 +13,7 @@ import pytest
 
 from dispatch_cli.page.commands import quoted
 from dispatch_cli.render.printed import safe
-from tests.cli.support import ROOT, call
+from tests.cli.support import call
 from tests.page.support import Script, needs_node, page_of, script_of
 
 pytestmark = needs_node
@@ -112,8 +112,7 @@ def test_no_name_makes_a_link_of_a_view(script: Script) -> None:
 OPERATORS = "examples/custom_ops.yaml"
 
 
-def test_the_matrix_is_that_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_matrix_is_that_of_the_command() -> None:
     with script_of(page_of(OPERATORS)) as script:
         support = script.ask("data")["support"]
         words = shlex.split(script.ask("command", "support"))[1:]

@@ -33,7 +33,6 @@ from dispatch_cli.page.texts import ShownKernel
 from dispatch_cli.render.document import Block, Column, Inline, Run, TableBlock, runs_of
 from dispatch_cli.render.printed import safe
 from dispatch_cli.render.words import inherited, keys_label, origins_of, place_cell
-from tests.cli.support import ROOT
 from tests.page.support import Script, needs_node, page_of, script_of, state_of
 
 
@@ -291,8 +290,7 @@ LONG = ("a file over a base", "a state that is incomplete", "hostile names")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PAGES]
 )
-def test_the_script_of_a_page_says_what_the_engine_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_script_of_a_page_says_what_the_engine_says(name: str) -> None:
     page, state = page_of(*PAGES[name]), state_of(PAGES[name])
     assert page.stat().st_size < 1_000_000
     names = [OperatorName.parse(operator) for operator in state.dispatcher.names()]

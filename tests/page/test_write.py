@@ -18,11 +18,6 @@ from tests.page.support import page_of
 HOSTILE = "tests/page/hostile.yaml"
 
 
-@pytest.fixture(autouse=True)
-def folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-
-
 def printed(*arguments: str) -> str:
     """A page of its own, as the command prints it."""
     result = call("page", *arguments)

@@ -20,7 +20,7 @@ from dispatch_cli.render.document import (
     lines,
 )
 from dispatch_cli.render.text import Style, text
-from tests.cli.support import ROOT, call
+from tests.cli.support import call
 
 PLACES = (
     "a/b.yaml:12345:67",
@@ -83,7 +83,6 @@ STATED = re.compile(r"\b(?:active|overridden|CompositeImplicitAutograd)\b")
 @pytest.mark.parametrize("command", IN_TABLES)
 def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every place of the user's files is whole, and every alias key and state is there, as where nothing is narrow."""
-    monkeypatch.chdir(ROOT)
     unlimited = call(*shlex.split(command)).out
     monkeypatch.setattr("dispatch_cli.cli.output.style_for", lambda *_: Style(width))
     output = call(*shlex.split(command)).out

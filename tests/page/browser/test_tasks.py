@@ -6,29 +6,23 @@ import json
 import shlex
 from typing import Any
 
-import pytest
 import yaml
 
-from tests.cli.support import ROOT, call
+from tests.cli.support import call
 from tests.page.browser.tab import Tab
 from tests.page.support import page_of
 
 OVERRIDE = "examples/scenarios/01_composite_override.yaml"
-STALE = "examples/stale.yaml"
 
 
 def answer(*arguments: str) -> Any:
     """The JSON that a command prints."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return json.loads(call(*arguments, "--format", "json").out)
+    return json.loads(call(*arguments, "--format", "json").out)
 
 
 def lines(*arguments: str) -> list[str]:
     """The lines of text that a command prints."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return call(*arguments).out.splitlines()
+    return call(*arguments).out.splitlines()
 
 
 def find(tab: Tab, letters: str) -> None:
