@@ -45,12 +45,6 @@ untried("wrong-arguments", "The text lists the overloads, and the types", "needs
 untried("no-stub", "or convert the tensors: `x.float()`", "needs a Mac")
 
 
-@tries("no-dtype", "It takes other numbers than float32")
-def digits_of_floats(advice):
-    x = torch.ones(2)
-    assert (x.long() if advice else x).bincount().sum() == 2
-
-
 @tries("no-dtype", "Convert it to an integer dtype that has code", "`x.int()`")
 def bits_of_unsigned_numbers(advice):
     x = torch.ones(2, dtype=torch.uint32)

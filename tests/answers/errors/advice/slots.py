@@ -234,6 +234,7 @@ untried("no-kernel", "Install or build {whose_package} again", "needs another bu
 untried("no-kernel", "its build leaves this kernel out, as for another GPU", "needs another build")
 untried("no-kernel", "Or run the program on the CPU: device='cpu'", "needs another build")
 untried("no-dtype", "GradScaler calls it for the gradients", "needs a GPU")
+untried("no-dtype", "It takes other numbers than float32", "needs a GPU")
 untried("not-defined", "Export the model without operators of Caffe2", "needs an older build")
 untried("not-defined", "Load the library that registers the class", "needs a compiled library")
 untried("no-kernel", "Try a newer PyTorch, or package of the backend", "no such version is known")
