@@ -82,12 +82,6 @@ def names(*args: str) -> list[str]:
     return [operator["operator"] for operator in data(*args)["operators"]]
 
 
-def test_a_higher_order_operator_is_said_to_be_one() -> None:
-    result = call("history", "higher_order.cond")
-    assert result.code == 2
-    assert "It is a higher-order one, which `dispatch-cli diff A B --op NAME` compares." in result.err
-
-
 def test_the_picture_of_many_operators_says_what_the_json_says() -> None:
     """In text as in SVG, a mark for each kind of change, and no other."""
     report = json.loads(call("history", "aten::_flash*", "--format", "json").out)

@@ -127,20 +127,3 @@ def test_standard_output_is_yaml_unless_told_otherwise(python: str, tmp_path: Pa
         assert (tmp_path / name).read_text(encoding="utf-8") == expected
     assert json.loads(as_json.stdout)["snapshot"] is True
     assert plain.stdout.startswith("# PyTorch 2.15.0+cu132")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["-o", "a.txt"], "'a.txt' must end in one of .yaml, .json, .json.gz, .yml"),
-        (["-o", "a.json", "--format", "yaml"], "--format yaml contradicts the name of a.json."),
-        (["-o", "/no/such/directory/a.yaml"], "cannot write /no/such/directory/a.yaml: there is no such directory"),
-        (["--import", "os; x"], "'os; x' is not the name of a module"),
-        (["--python", "/no/such/python"], "error[no-python]: /no/such/python is not an executable Python"),
-    ],
-)
-def test_mistakes_exit_with_two(arguments: list[str], words: str) -> None:
-    result = invoke(*arguments)
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert result.stdout == ""

@@ -35,10 +35,10 @@ def refused() -> list[tuple[str, str]]:
 
 
 def writes_json(command: str) -> bool:
-    """True if a command has JSON for its answer; what ``extract`` writes are declarations."""
+    """True if a command has JSON for its answer; what ``extract`` and ``capture`` write are declarations."""
     params = getattr(cli.get_command(click.Context(cli), command), "params", ())
     formats = [param.type.choices for param in params if param.name == "format_"]
-    return command != "extract" and formats != [] and "json" in formats[0]
+    return command not in ("extract", "capture") and formats != [] and "json" in formats[0]
 
 
 @pytest.mark.parametrize(("line", "message"), refused())

@@ -45,8 +45,6 @@ def test_what_explore_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_refused_is_said_before_the_screen_changes() -> None:
-    refused = call("explore", "-")
-    assert (refused.code, "explore cannot read declarations from standard input" in refused.err) == (2, True)
     code, output = started("examples/broken.yaml")
     assert (code, "examples/broken.yaml:" in output, "\x1b[?1049h" in output) == (2, True, False)
 

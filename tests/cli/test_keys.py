@@ -61,6 +61,3 @@ def test_problems_come_together() -> None:
         "argument:1:19: error[unknown-dispatch-key",
         "argument:1:29: error[key-expression",
     ]
-    result = call("keys", "--universe", "torch-9")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.count("error[unknown-universe]: there is no universe and no file named 'torch-9'") == 1

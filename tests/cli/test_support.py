@@ -163,9 +163,6 @@ def test_what_is_recorded_holds(tmp_path: Path) -> None:
     options = ("--select", "broken-promise", "--config", "none", "--format", "json")
     checked = json.loads(call("check-invariants", OPERATORS, "--guards", str(file), *options).out)
     assert checked["findings"] == []
-    for options in (("--format", "json"), ("--context", "autocast cpu")):
-        refused = call("support", OPERATORS, "--record", *options)
-        assert (refused.code, "takes no --format" in refused.err) == (2, True)
 
 
 def test_what_works_is_promised(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases, universes
-from tests.cli.support import ROOT, call
+from tests.cli.support import call
 from tests.crossref.support import ADD, RELU, answer_of, python_that_answers, recording_of
 from tests.support import load_recording
 
@@ -146,19 +146,3 @@ def test_operators_that_python_does_not_give_out_are_not_compared(tmp_path: Path
     assert result.code == 0
     counts = {count["part"]: count["compared"] for count in json.loads(result.out)["counts"]}
     assert counts == {"operator": 4, "dump": 4, "table": SLOTS, "invariants": 4, "resolve_key": SLOTS * 3 // 4}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ((), "Nothing to compare: give declarations or sources, or --against live."),
-        ((str(ROOT / "examples" / "add.yaml"),), "has registrations, but no answers of a PyTorch to compare them with"),
-        (("/no/such/file.json",), "error[file-not-found]: /no/such/file.json does not exist\n"),
-        (("--import", "os; x"), "'os; x' is not the name of a module"),
-        (("--python", "/no/such/python"), "error[no-python]: /no/such/python is not an executable Python\n"),
-    ],
-)
-def test_bad_usage(arguments: tuple[str, ...], text: str) -> None:
-    result = call("crossref", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert text in result.err

@@ -75,16 +75,6 @@ def test_filters(what: str, file: str) -> None:
     assert {row["operator"] for row in rows} == expected
 
 
-def test_options_that_choose_nothing_are_refused(file: str) -> None:
-    for options, expected in (
-        (["--op", "aten::rellu"], "Did you mean aten::relu"),
-        (["--explain", "999"], "the recording has the calls 0 to"),
-    ):
-        result = call("trace", file, *options)
-        assert (result.code, result.out) == (2, ""), options
-        assert expected in result.err, options
-
-
 SECOND = '["k",0,"CPU",65537,false]\n'
 """The second kernel of a call of sin, in a live PyTorch."""
 INSTEAD: dict[str, tuple[str, str]] = {

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import ROOT, call
 from tests.page.browser.tab import Tab
 from tests.page.support import page_of
 
@@ -45,30 +44,6 @@ def test_places_lead_to_the_repository_that_is_named(tab: Tab) -> None:
     assert link.startswith("https://github.com/pytorch/pytorch/blob/v2.15.0/aten/src/ATen/")
     assert "/__w/" not in tab.text(".slot-view")
     assert tab.evaluate("document.querySelectorAll('dd:empty').length") == 0
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        *(
-            "http://github.com/a/b",
-            "https://u:p@github.com/a/b",
-            "https://github.com:8443/a/b",
-            "https://localhost/a/b",
-        ),
-        *(
-            "https://github.com/a/b?c",
-            "javascript:alert(1)",
-            "https://github.com/a/../b",
-            'https://github.com/a/"b',
-            "",
-        ),
-    ],
-)
-def test_what_is_no_address_of_a_repository_is_refused(url: str, tmp_path: Path) -> None:
-    result = call("page", str(ROOT / STALE), "--source-url", url, "-o", str(tmp_path / "x.html"))
-    assert result.code == 2 and "is no address of a repository" in result.err, result.err
-    assert not (tmp_path / "x.html").exists()
 
 
 @pytest.mark.parametrize(
