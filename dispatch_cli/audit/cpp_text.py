@@ -29,6 +29,7 @@ _DIRECTIVE = re.compile(r"(?:.*\\\n)*.*")
 """A directive goes on over lines with a backslash at their end."""
 _BINDINGS = re.compile(
     r"(?:py|pybind11|nb|nanobind)\s*::|PYBIND11|NB_MODULE|TVM_FFI_|(?:Object|Global)Def\s*[<(]|class_\s*[<(]|enum_\s*<"
+    r'|\bdef\s*\(\s*"\s*,\s*&?[\w:]+\s*,\s*"'  # a text about a function
 )
 """Signs that a file registers with pybind11, nanobind or TVM, or a class for TorchScript: these have ``def``, too."""
 _WITH_SCHEMA = re.compile(r'(?:\s|\\\n)*\((?:\s|\\\n)*R?"[^"\n]*\(')

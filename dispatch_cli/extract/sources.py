@@ -107,7 +107,8 @@ class Sources:
         candidates = [paths.join(paths.folder_of(including), target)] if quoted else []
         candidates += [paths.join(directory, target) for directory in self.include]
         for candidate in map(paths.normal, candidates):
-            if candidate in self.headers or (self._in_include(candidate) and paths.is_file(candidate)):
+            inside = any(paths.is_in(paths.absolute(candidate), paths.absolute(folder)) for folder in self.include)
+            if candidate in self.headers or (inside and paths.is_file(candidate)):
                 return candidate
         return nearest(self._endings.get(os.path.normpath(target), ()), including)
 
@@ -123,9 +124,6 @@ class Sources:
                     alike.append(path)
                 ending = ending.partition(os.sep)[2]
         return endings
-
-    def _in_include(self, path: str) -> bool:
-        return any(paths.is_in(paths.absolute(path), paths.absolute(directory)) for directory in self.include)
 
 
 def nearest(candidates: Iterable[str], file: str) -> str | None:

@@ -215,7 +215,8 @@ def _finding(view: View, name: OperatorName, is_of_few: bool) -> Finding:
         name,
         META,
         span=view.defined_at(name) or _place(view, name),
-        tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta",
+        tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta, "
+        "unless another package does",
         fix=() if META in view.active(name) else (fake_impl(name),),
         severity=Severity.WARNING
         if is_meant and view.own_keys(name) and view.is_defined_by_files(name)

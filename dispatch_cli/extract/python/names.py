@@ -304,11 +304,7 @@ def plausible(node: ast.Call, source: str) -> bool:
 
 def shown(value: Value, node: ast.AST) -> str:
     """An expression that is not decided, as the source has it."""
-    if isinstance(value, Opaque):
-        return value.text
-    if isinstance(value, Dotted):
-        return value.name
-    return source_text(node)
+    return function_name(value) if isinstance(value, Opaque | Dotted) else source_text(node)
 
 
 def text_of(value: Value, node: ast.AST) -> str | Unknown:

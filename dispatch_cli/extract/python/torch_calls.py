@@ -125,11 +125,6 @@ class TorchCalls:
             return self._function(bound.name, call.of(bound.owner, *call.given, **call.keywords))
         return Opaque(call.node)
 
-    def removed_python_kernel(self, kernels: str, key: Value, node: ast.AST) -> None:
-        """``del op.py_kernels[key]``: the kernel that `py_impl` registers there takes the place of another one."""
-        operator = names.operator_of(Dotted(kernels.rpartition(".")[0]), node)
-        self._run.removed_python_kernels.add((operator, names.key_of(key)))
-
     def _choices(self, call: Call, act: Callable[[Call], Value]) -> Value:
         """Call once for each of the values that an argument may have."""
         arguments: list[tuple[int | str, Value]] = [*enumerate(call.given), *call.keywords.items()]

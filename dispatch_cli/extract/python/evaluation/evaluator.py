@@ -411,7 +411,6 @@ class Evaluator:
     def _of_dotted(self, full: str, scope: Scope) -> Value:
         if len(full) > MAX_NAME:
             raise NoResult
-        full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         owner, _, name = full.rpartition(".")
@@ -758,13 +757,12 @@ class Evaluator:
                 return wrapper
             case "inspect.signature", [FunctionValue() as function]:
                 return signature_of(function, self.value)
-        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
-            return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
         if name == names.FIND_SCHEMA and isinstance(first, str):
             namespace, _, operator = first.partition("::")
             return self._has_operator(namespace, operator, call)
         if name.startswith("torch.ops.") and name.endswith(".py_kernels.pop") and given:
-            self.torch.removed_python_kernel(name.removesuffix(".pop"), first, node)
+            popped = names.operator_of(Dotted(name.removesuffix(".py_kernels.pop")), node)
+            self.run.removed_python_kernels.add((popped, names.key_of(first)))
             raise NoResult
         return self.torch.call(name, call)
 
@@ -787,8 +785,6 @@ class Evaluator:
                     return self._has_operator(owner.rpartition(".")[2], attribute, call)
                 if names.is_torch_api(f"{owner}.{attribute}", exact=True):
                     return True
-            case "hasattr", [Bound(LibraryValue(), "m"), "name"]:
-                return False  # the handle that a Library holds has methods alone
             case "isinstance", [value, kinds]:
                 return names.is_instance(value, kinds)
             case "super", [] if call.scope.parent is not None and call.scope.names:

@@ -198,8 +198,6 @@ class Operations:
                 return same is equal
             if left is None or right is None:
                 return self._is_none(right if left is None else left) is equal
-            if isinstance(left, Dotted) and left == right and equal:
-                return True
         if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
             return (left is right) is equal
         return self._operate(kind, left, right)

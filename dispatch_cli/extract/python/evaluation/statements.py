@@ -123,7 +123,8 @@ class Statements:
                 if node.value is not None:
                     self.assign(node.target, self._evaluator.value(node.value, scope), scope)
             case ast.AugAssign():
-                self._augment(node, scope)
+                load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+                self.assign(node.target, self._evaluator.value(load, scope), scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._define(node, scope)
             case ast.ClassDef():
@@ -170,7 +171,8 @@ class Statements:
                 self._evaluator.note_dependence(value, scope)
                 self._home(target.id, scope).names[target.id] = value
             case ast.Tuple() | ast.List():
-                self._unpack(target, value, scope)
+                for place, element in enumerate(target.elts):
+                    self.assign(element, self._run.each(value, partial(self._part, target, place)), scope)
             case ast.Starred():
                 self.assign(target.value, value, scope)
             case ast.Attribute():
@@ -193,18 +195,12 @@ class Statements:
 
     def _remove(self, target: ast.expr, scope: Scope) -> None:
         """Remove a name, an attribute or an item."""
-        removed: Value = None
-        match target:
-            case ast.Name():
-                removed = self._home(target.id, scope).names.pop(target.id, None)
-            case ast.Attribute():
-                removed = self._evaluator.value(target, scope)
-                self.assign(target, Opaque(target), scope)
-            case ast.Subscript():
-                pop = ast.Call(ast.Attribute(target.value, "pop", ast.Load()), [target.slice], [])
-                removed = self._evaluator.value(ast.copy_location(pop, target), scope)
-                if isinstance(removed, Opaque):
-                    self.assign(target.value, Opaque(target), scope)
+        removed = self._evaluator.value(target, scope)
+        if isinstance(target, ast.Name):
+            self._home(target.id, scope).names.pop(target.id, None)
+        elif isinstance(target, ast.Attribute | ast.Subscript):
+            whole = target if isinstance(target, ast.Attribute) else target.value
+            self.assign(whole, Opaque(target), scope)
         if isinstance(removed, LibraryValue):
             self._run.not_known(Call([], {}, target, scope), "it may remove what the library has registered")
 
@@ -216,18 +212,10 @@ class Statements:
             outer = outer.parent
         return outer or scope.module
 
-    def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
-        for place, element in enumerate(target.elts):
-            self.assign(element, self._run.each(value, partial(self._part, target, place)), scope)
-
     def _part(self, target: ast.Tuple | ast.List, place: int, value: Value) -> Value:
         """One of the items of a value that is unpacked."""
         items = self._run.items(value)
         return items[place] if items is not None and len(items) == len(target.elts) else Opaque(target.elts[place])
-
-    def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
-        load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
-        self.assign(node.target, self._evaluator.value(load, scope), scope)
 
     # definitions
 
@@ -423,15 +411,10 @@ class Statements:
             self.assign(ast.Name(name, ast.Store()), Opaque(node, name), scope)
         chain: list[ast.stmt] = []
         for case in reversed(node.cases):
-            test = _case_test(node.subject, case)
+            test = _pattern_test(node.subject, case.pattern)
+            test = test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
             chain = [ast.copy_location(ast.If(test, case.body, chain), case.pattern)]
         return self.block(chain, scope)
-
-
-def _case_test(subject: ast.expr, case: ast.match_case) -> ast.expr:
-    """The test that a case makes."""
-    test = _pattern_test(subject, case.pattern)
-    return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
 
 
 def _pattern_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr:
