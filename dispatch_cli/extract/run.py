@@ -14,10 +14,11 @@ from dispatch_cli.extract.alternatives import with_alternatives
 from dispatch_cli.extract.document import document
 from dispatch_cli.extract.given_names import backend_names, imported_names, of_package, without_guesses, without_names
 from dispatch_cli.extract.kinds import is_code
-from dispatch_cli.extract.left_out import BOUNDS, Exclusion, IgnoreList, LeftOut, Walked, WhyLeftOut
+from dispatch_cli.extract.left_out import BOUNDS, Exclusion, LeftOut, Walked, WhyLeftOut
 from dispatch_cli.extract.readable import readable, with_answers
 from dispatch_cli.extract.sources import Sources, settings_of_files
 from dispatch_cli.extract.walk import walk
+from dispatch_cli.files.ignore_rules import IgnoreList
 from dispatch_cli.model.declarations import NotUnderstood
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.sources.extracted import (

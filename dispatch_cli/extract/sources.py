@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
-from dispatch_cli.extract.left_out import IgnoreList
 from dispatch_cli.extract.work import WorkBudget
 from dispatch_cli.files import paths
+from dispatch_cli.files.ignore_rules import IgnoreList
 from dispatch_cli.model.conditions.condition import Condition
 from dispatch_cli.model.sources.extracted import SourceKind
 from dispatch_cli.model.sources.source_settings import FileSettings, SourceSettings

@@ -15,15 +15,14 @@ from dispatch_cli.extract.left_out import (
     UNNAMED,
     Exclusion,
     Ignored,
-    IgnoreList,
     LeftOut,
     Walked,
     WhyLeftOut,
-    is_left_out,
     is_of_tests,
     reason_of_folder,
 )
 from dispatch_cli.files import Entry, RevisionError, paths
+from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out
 from dispatch_cli.files.paths import is_in
 from dispatch_cli.model import read_files
 from dispatch_cli.model.problem import InputError, Problem

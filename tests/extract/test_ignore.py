@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import Ignored, IgnoreList, is_left_out, parse_rule
+from dispatch_cli.extract.left_out import Ignored
+from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out, parse_rule
 from tests.ends import ends
 
 GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import Exclusion, IgnoreList, Walked, WhyLeftOut
+from dispatch_cli.extract.left_out import Exclusion, Walked, WhyLeftOut
 from dispatch_cli.extract.walk import walk
+from dispatch_cli.files.ignore_rules import IgnoreList
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.sources.extracted import SourceKind
 

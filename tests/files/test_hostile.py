@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import MAX_RULES, WhyLeftOut
+from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun, run
 from dispatch_cli.files import asked, paths, revision
+from dispatch_cli.files.ignore_rules import MAX_RULES
 from dispatch_cli.model.problem import InputError
 from tests.files.support import git, repository
 from tests.fuzz.hostile import HEAD, OPERATOR

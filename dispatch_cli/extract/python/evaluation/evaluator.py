@@ -757,6 +757,8 @@ class Evaluator:
                 return wrapper
             case "inspect.signature", [FunctionValue() as function]:
                 return signature_of(function, self.value)
+        if name.startswith("torch._C._dispatch_has_kernel") and given and all(isinstance(part, str) for part in given):
+            return self.run.question(f"{name}({', '.join(map(repr, given))})", given[0], call.file)
         if name == names.FIND_SCHEMA and isinstance(first, str):
             namespace, _, operator = first.partition("::")
             return self._has_operator(namespace, operator, call)
