@@ -471,6 +471,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "outside": case.backend in OUTSIDE,
         "of_layer": LAYERS.match(case.operator),
         "sized": case.is_sized_by_data,
+        "of_phones": case.key in OF_PHONES,
         "of_dropout": DROPOUT.match(case.operator),
         "eager_meta": case.key == META and case.operator.startswith("aten::") and is_eager and is_asked,
         "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),
