@@ -142,7 +142,6 @@ def test_a_file_that_is_new_or_was_deleted(old: str, new: str, change: str, miss
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("main:nothing.yaml", "nothing.yaml"), "main:nothing.yaml does not exist"),
         (("decl.yaml", "--", "--output=x:decl.yaml"), "no revision '--output=x'"),
         (("nofile.yaml", "HEAD:decl.yaml"), "nofile.yaml does not exist"),
         (("HEAD~1", "HEAD"), "to read a git revision, add a path: HEAD~1:decl.yaml, or HEAD~1:. for all of it"),

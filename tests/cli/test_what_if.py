@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import in_pytorch
-from tests.capture.support import captured, torch_python, unpacked
+from tests.capture.support import live_universe, torch_python
 from tests.cli.support import call, process
 from tests.cli.transcripts import EXPECTED
 
@@ -53,19 +53,11 @@ def test_raw_answers_are_pytorchs(command: str) -> None:
         ("CPU", "Autograd", "CompositeImplicitAutograd"),
     ],
 )
-def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], live_universe: str, tmp_path: Path) -> None:
+def test_raw_answers_are_those_of_a_live_pytorch(keys: tuple[str, ...], tmp_path: Path) -> None:
     """The answers of every version, over its own universe."""
+    universe = tmp_path / "universe.json"
+    universe.write_text(json.dumps(live_universe()), encoding="utf-8")
     in_pytorch.run([torch_python(), "-c", RECORD, str(tmp_path), *keys])
     for command in ("register", "table"):
         live = (tmp_path / f"what_if.{command}.raw").read_text(encoding="utf-8")
-        assert call(command, *options(keys), "--universe", live_universe, "--format", "raw").out == live
-
-
-@pytest.fixture(scope="module")
-def live_universe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The file of the live PyTorch's universe."""
-    folder = tmp_path_factory.mktemp("universe")
-    capture = json.loads(Path(unpacked(captured(), folder / "capture.json")).read_text(encoding="utf-8"))
-    universe = folder / "universe.json"
-    universe.write_text(json.dumps(capture["universe"]), encoding="utf-8")
-    return str(universe)
+        assert call(command, *options(keys), "--universe", str(universe), "--format", "raw").out == live
