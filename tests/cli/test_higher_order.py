@@ -54,20 +54,6 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
     assert len(rows) == 137
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        ("error: 'E: x'", "the field 'error' needs an implementation with redispatches: raises"),
-        ("redispatches: raises, error: {dispatch: x}", "only an implementation for functionalization can have errors"),
-    ],
-)
-def test_errors_that_no_rule_can_raise(tmp_path: Path, rule: str, message: str) -> None:
-    text = f"dispatch: 1\nhigher_order_operators:\n  - {{name: hop, dispatch: {{CPU: {{kernel: k, {rule}}}}}}}\n"
-    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
-    result = call("resolve", "hop", "a.yaml", "--tensor", "cpu")
-    assert (result.code, message in result.err, "a.yaml:3:" in result.err) == (2, True, True)
-
-
 # Explanations and checks.
 
 
@@ -175,15 +161,6 @@ def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
     assert end_of_call("half", "mode=FakeTensorMode")[1].startswith(text)
     text = "There was no rule registered for HigherOrderOperator half and mode <FakeTensorMode"
     assert end_of_call("half", "mode=FakeTensorMode", "inference_mode")[1].startswith(text)
-
-
-def test_names_that_are_none() -> None:
-    for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
-        refused = call("explain", "whole", key, "hops.yaml")
-        assert refused.code == 2
-        assert "Traceback" not in refused.err
-    assert "did you mean FakeTensorMode" in call("explain", "whole", "FakeTensorMod", "hops.yaml").err
-    assert "there is no operator 'whol'" in call("explain", "whol", "CPU", "hops.yaml").err
 
 
 def test_checks_choose_count_and_suppress() -> None:

@@ -114,6 +114,7 @@ BEYOND_JSON_SCHEMA = {
     *("other namespace in schema", "other namespace in impl", "other key in impl", "guard alias"),
     *("backend of a promise", "rule that falls through", "rule of fallthrough with name"),
     *("rule not falling through", "rule that returns", "deferred error", "universe name", "universe path"),
+    *("rule with an error that does not raise", "rule with errors by place"),
     *("custom op on a device that PyTorch does not know", "custom op on a device of its own"),
     *("a kernel on a device that PyTorch does not know", "a fake implementation that is missing, and has a function"),
     *("a state of a version that is not embedded", "custom op that writes, with a backward"),
