@@ -99,7 +99,7 @@ def python_kernel_twice(advice):
     first.impl("f", double, "CPU")
     if "delete" in advice:
         first._destroy()
-    given = {"allow_override": "accept" in advice} if "2.13" not in advice else {}
+    given = {"allow_override": "pass" in advice} if "2.13" not in advice else {}
     second.impl("f", lambda x: x * 3, "CPU", **given)
     assert torch.ops.t.f(ONE).sum() == 12
 
