@@ -6,15 +6,16 @@ import re
 import stat
 from collections.abc import Container
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.declarations.source import SourceError, read_plain
 from dispatch_cli.files import paths
-from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out
+from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out, tracked_files
 from dispatch_cli.model.sources.extracted import SourceKind
 
-MAX_IGNORE_BYTES = 1 << 20
-"""Bytes of a ``.gitignore``."""
+MAX_IGNORE_BYTES, MAX_INDEX_BYTES = 1 << 20, 32 << 20
+"""Bytes of a ``.gitignore``, and of git's index."""
 _VENDORED = frozenset(
     {"third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules"}
     | {"site-packages", "dist-packages", "submodules"}
@@ -101,6 +102,14 @@ class Ignored:
         """The parts of a path below the repository's folder."""
         full_path = paths.absolute(path)
         return () if full_path == self._top else paths.parts(full_path, self._top)
+
+    @cached_property
+    def tracked(self) -> frozenset[bytes]:
+        """The paths of the files that git tracks, below the repository's folder: rules are not about them."""
+        try:
+            return tracked_files(read_plain(paths.join(self._top, ".git/index"), MAX_INDEX_BYTES))
+        except SourceError:
+            return frozenset()
 
     def rules(self, folder: str) -> list[IgnoreList]:
         """The rules of a folder's own file."""

@@ -137,7 +137,7 @@ class _Walker:
         self._take(name, kind, data, text)
 
     def _add_folder(self, path: str) -> None:
-        ignored = Ignored(path)
+        ignored = self._ignored = Ignored(path)
         root = paths.real(path)
         try:
             next(paths.each_entry(path), None)
@@ -189,7 +189,8 @@ class _Walker:
 
     def _is_left_out(self, path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], is_folder: bool) -> bool:
         name = parts[-1]
-        if lists and is_left_out(lists, parts, is_folder):
+        ignored = bool(lists) and is_left_out(lists, parts, is_folder)
+        if ignored and (is_folder or os.fsencode("/".join(parts)) not in self._ignored.tracked):
             if name not in UNNAMED:
                 self._leave_out(path, WhyLeftOut.IGNORED, is_folder)
             return True

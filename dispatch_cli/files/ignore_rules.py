@@ -111,3 +111,16 @@ def is_left_out(lists: Sequence[IgnoreList], path: Sequence[str], is_folder: boo
     """True if a path is left out by rules, the stronger the later; the folders above it are not looked at."""
     decisions = (rules.decides(path, is_folder) for rules in reversed(lists))
     return next((decided for decided in decisions if decided is not None), False)
+
+
+def tracked_files(index: bytes) -> frozenset[bytes]:
+    """The paths of the files that git tracks, by its index in version 2 (``gitformat-index(5)``)."""
+    names: list[bytes] = []
+    start, head = 12, 62
+    while index.startswith(b"DIRC\0\0\0\2") and len(names) < int.from_bytes(index[8:12], "big"):
+        end = index.find(b"\0", start + head)
+        if end < 0:
+            break
+        names.append(index[start + head : end])
+        start += (end - start) // 8 * 8 + 8  # one to eight zero bytes are behind the name
+    return frozenset(names)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.extract.left_out import Ignored
-from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out, parse_rule
+from dispatch_cli.extract.left_out import Ignored, WhyLeftOut
+from dispatch_cli.extract.walk import walk
+from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out, parse_rule, tracked_files
 from tests.ends import ends
 
 GIT = {"PATH": os.environ.get("PATH", ""), "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
@@ -111,3 +112,20 @@ def test_no_pattern_takes_long(pattern: str) -> None:
         for count in range(1, len(path)):
             if rule is not None:
                 rule.matches(path[:count], False)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git makes the index")
+def test_what_git_tracks_is_read_although_a_rule_ignores_it(tmp_path: Path) -> None:
+    tmp_path.joinpath(".gitignore").write_text("*.h\nmade/\n")
+    for name in ("tracked.h", "csrc/deep.h", "made.h", "made/tracked.h"):
+        tmp_path.joinpath(name).parent.mkdir(exist_ok=True)
+        tmp_path.joinpath(name).write_text("TORCH_LIBRARY(my, m) {}")
+    for command in (["init", "-q"], ["add", "-f", "tracked.h", "csrc/deep.h", "made/tracked.h"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, env=GIT)
+    walked = walk([str(tmp_path)])
+    assert sorted(walked.headers) == [str(tmp_path / "csrc/deep.h"), str(tmp_path / "tracked.h")]
+    left_out = {part.path for part in walked.left_out if part.reason is WhyLeftOut.IGNORED}
+    assert left_out == {str(tmp_path / "made"), str(tmp_path / "made.h")}
+    index = tmp_path.joinpath(".git", "index").read_bytes()
+    for end in range(0, len(index), 7):
+        assert tracked_files(index[:end]) <= tracked_files(index)
