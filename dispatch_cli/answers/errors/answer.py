@@ -100,6 +100,8 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     asked = first._replace(details=(*first.details, *_conditions(text, first, name, state)))
     chosen = _of_kind(text, errors, asked.names, state, file)
     report = chosen if name is None else _held_against_state(chosen, asked, name, state)
+    if report.version.release == "2.0":
+        report = replace(report, user=tuple(tip.replace("compiler.disable", "_dynamo.disable") for tip in report.user))
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report
@@ -139,7 +141,7 @@ def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], s
         says=filled(message.says, names),
         means=filled(message.means, names),
         facts=(),
-        user=advice(message.user, names) or (TELL_THE_AUTHOR,),
+        user=advice((*message.user, *MESSAGES["evidence"].user), names) or (TELL_THE_AUTHOR,),
         author=advice(message.author, names),
         version=version_of(text, first, api.load_universes(bases.names())),
         reproduced=None,
@@ -308,7 +310,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
-    given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user)
+    given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user, *MESSAGES["evidence"].user)
     return replace(
         report,
         key=None if text.key is None else key,

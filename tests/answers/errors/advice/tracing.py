@@ -16,6 +16,7 @@ def as_tensor(x):
 
 
 OTHER = "needs another build"
+untried("evidence", "`dynamo=False` takes the older exporter", "needs the packages of the exporter")
 untried("not-exported", "ONNX has no such operator", "needs the packages of the exporter")
 untried("other-text", "it calls PyTorch's own operators", "what is in Inductor's cache is not warned of")
 untried("not-exported", "Pass a lower `opset_version`", "needs the packages of the exporter")
@@ -38,6 +39,14 @@ def function_of_python_in_c(advice):
         return (x + 1) * binascii.crc32(b"")
 
     assert f(torch.ones(1)) == 0
+
+
+@tries("data-dependent", "fix the argument by `concrete_args`")
+def condition_on_an_argument(advice):
+    def f(x, scale):
+        return x * 2 if scale else x
+
+    torch.fx.symbolic_trace(f, concrete_args={"scale": True} if advice else None)
 
 
 @tries("symbolic-sizes", "give the example a size of 2 or more", "`Dim.AUTO`", since="2.6")

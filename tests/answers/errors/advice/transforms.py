@@ -18,8 +18,8 @@ def random_numbers(advice):
 
 untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
 untried("no-autograd", "a package, as of a backend", "needs the package of a backend")
-untried("function-transform", "flash-attn has no such form", "needs a GPU")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
+untried("no-subclass", "which may have fake implementations, of what its kernel calls", "needs a package")
 
 
 @tries("under-vmap", "call model.eval()")
