@@ -234,7 +234,8 @@ def _of_nearest(
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
     if meant:
-        names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)} | {"misspelled": ""}
+        names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)}
+    names = {**names, "misspelled" if meant else "nowhere": ""}
     message = MESSAGES[report.kind]
     return replace(
         report,

@@ -73,6 +73,7 @@ untried("wrong-mutation", "If you handed the result in", "leaves out what the pr
 untried("no-derivative", "Train with PyTorch's own attention", "another program")
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a program of C++, Rust, Go or Java: link its library", "needs C++")
+untried("not-defined", "TorchScript takes what has no type for a Tensor", "newer versions name the attribute")
 untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
@@ -141,7 +142,7 @@ def device_that_a_build_lacks(advice):
     torch.zeros(2, device="cpu")
 
 
-@tries("no-library-file", "There is no such file: check the path", since="2.13")
+@tries("no-library-file", "There is no such file: build it", since="2.13")
 def library_at_another_path(advice):
     with tempfile.TemporaryDirectory() as folder:
         path = torch.__file__.replace("__init__.py", "lib/libc10.so") if advice else f"{folder}/libmine.so"
