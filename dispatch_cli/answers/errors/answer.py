@@ -233,9 +233,8 @@ def _of_nearest(
     near = tuple(similar_names(known, report.operator or ""))
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
-    if meant:
-        names = {name: text for name, text in names.items() if name not in (PYTORCHS, PACKAGES)}
-    names = {**names, "misspelled" if meant else "nowhere": ""}
+    kept = {name: text for name, text in names.items() if not meant or name not in (PYTORCHS, PACKAGES)}
+    names = {**kept, "misspelled" if meant else "nowhere": ""}
     message = MESSAGES[report.kind]
     return replace(
         report,
@@ -261,7 +260,7 @@ def _of_package(name: OperatorName | None) -> Iterator[tuple[str, str]]:
         yield from ((f"namespace_{package}", ""), ("its_package", package), (f"in_{namespace}", ""))
     if is_known:
         yield "known_package", package
-    yield "whose_package", package if is_known else "the package"
+    yield "whose_package", package if is_known or is_vllms or namespace in PACKAGE_OF else "the package"
 
 
 def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -122,9 +122,7 @@ HOLES = {
     "path": r"[^\s'\":]{0,300}",
     "image_extension": r"(?![^\n]{0,400}(?:ymbol|cannot))[^\n]{1,400}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
-    "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)[.\d]{0,9}",
-    "lone_library": r"(?P<library>[^\s'\":,()/]{0,60}/[^\s'\":,()]{1,300})",
-    "unread_type": r"(?P<label>[^\n]{1,200}?)",
+    "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
     "nondeterministic": r"(?<![\w.])(?P<function>\w[\w.:~]{0,100}(?: CUDA)?(?: with [a-z ]{1,40})?)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",

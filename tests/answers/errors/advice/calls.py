@@ -44,14 +44,14 @@ def kernel_of_other_arguments(advice):
     assert compiled(lambda x: op(x, n=2))(ONE).sum() == ONE.sum() + 2 * ONE.numel()
 
 
-@tries("wrong-arguments", "Pass it as this type", "of a tensor with one element, `n.item()`")
+@tries("wrong-arguments", "Pass one value of this type", "of a tensor with one element, `n.item()`")
 def text_in_place_of_a_number(advice):
     op = add_number()
     n = torch.tensor([1, 2]) if "item" in advice else "1"
     assert op(ONE, n[0].item() if "item" in advice else int(n) if advice else n).sum() == 8
 
 
-@tries("wrong-arguments", "Call it once for each number of the list")
+@tries("wrong-arguments", "or call it once for each number of the list")
 def list_in_place_of_a_number(advice):
     op = add_number()
     numbers = [1, 2]
@@ -135,13 +135,6 @@ def mutation_without_a_mark(advice):
 
 
 untried("wrong-mutation", "Do not compile or export the call", "nothing to try")
-
-
-@tries("no-api", "Ask `hasattr(torch.library, 'register_fake')`")
-def function_of_a_newer_release(advice):
-    name = "register_fake" if advice else "register_fake_of_tomorrow"
-    if not advice or hasattr(torch.library, name):
-        getattr(torch.library, name)
 
 
 untried("no-stub", "Register a kernel of aten::{function}_overrideable", "needs C++")

@@ -81,7 +81,7 @@ def mesh():
 @tries(
     "no-sharding",
     "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`",
-    "or the DTensor, `x.to_local()`",
+    "or the DTensor, `x.full_tensor()`",
     "implicit_replication()`",
     since="2.5",
 )
@@ -92,8 +92,8 @@ def plain_beside_distributed(advice):
     x, y = distribute_tensor(ONE, where, [Replicate()]), torch.ones(2, 2)
     if "distribute" in advice:
         y = distribute_tensor(y, where, [Replicate()])
-    elif "local" in advice:
-        x = x.to_local()
+    elif "full" in advice:
+        x = x.full_tensor()
     with torch.distributed.tensor.experimental.implicit_replication() if "implicit" in advice else ExitStack():
         assert (x + y).sum() == 8
 

@@ -260,7 +260,7 @@ def tensor_as_a_default(advice):
     assert custom_op("t::f", shift, mutates_args=())(ONE).sum() == 8
 
 
-@tries("bad-registration", "`def` is for TORCH_LIBRARY")
+@tries("bad-registration", "is for TORCH_LIBRARY, `impl`")
 def definition_in_a_block_of_kernels(advice):
     raw("FRAGMENT" if advice else "IMPL", "t", "" if advice else "CPU").def_("f(Tensor x) -> Tensor")
 
