@@ -456,8 +456,9 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
     is_cpu_only = case.devices(DENSE) == ("CPU",)
+    is_sync = case.operator == "c10d::broadcast_"  # of a module, which FSDP and DDP send
     is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
-    is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL
+    is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL or is_sync
     conditions = {
         **dict.fromkeys((kind.replace("-", "_") for kind in kinds), True),
         "declared": case.declared,
@@ -473,7 +474,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "sized": case.is_sized_by_data,
         "of_phones": case.key in OF_PHONES,
         "of_dropout": DROPOUT.match(case.operator),
-        "eager_meta": case.key == META and case.operator.startswith("aten::") and is_eager and is_asked,
+        "eager_meta": case.key == META and (is_sync or case.operator.startswith("aten::")) and is_eager and is_asked,
         "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,

@@ -135,7 +135,7 @@ HOLES = {
     r"(?:op(?:eration|erator)?\b|(?P<function>(?:torch\.)?[\w:~]{1,300}))",
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
-    "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps))(?P<function>\w{1,300})",
+    "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps|gpu))(?P<function>\w{1,300})",
     "precision": r"(?P<dtype>half)\b",
     "half_dtype": r"(?P<dtype>Half)\b",
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",

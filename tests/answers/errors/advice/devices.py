@@ -1,5 +1,6 @@
 """Texts about devices, layouts and dtypes, and about what a kernel itself refuses."""
 
+import io
 import types
 
 import torch
@@ -94,6 +95,22 @@ untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback t
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
 untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
+untried("not-built", "Move the tensors to the CPU for this call", BACKEND)
+untried("slot", "leave `import intel_extension_for_pytorch` out", BACKEND)
+untried("slot", "If the package of the backend has no collectives", BACKEND)
+untried("no-dtype", "Give the dtype of the result", "needs a GPU of AMD")
+untried("no-stub", "Keep compressed sparse tensors, such as CSR, on the CPU", SECOND)
+untried("no-stub", "`x.type()` has no name for tensors of this device", BACKEND)
+
+
+@tries("not-built", "Load the file on the CPU")
+def saved_program_for_a_device_of_phones(advice):
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.ReLU()), saved)
+    saved.seek(0)
+    torch.jit.load(saved, map_location="cpu" if advice else "vulkan")
+
+
 untried("no-kernel", "In C++, with a libtorch for CUDA", OTHER_BUILD)
 untried("mixed-devices", "Under FakeTensorMode, create the module on the device", SECOND)
 

@@ -69,7 +69,7 @@ untried("no-sharding", "With fully_shard, parameters are ordinary tensors only",
 
 
 untried("no-library-file", "needs PyTorch's `lib` in its rpath", "needs a program in C++")
-untried("not-built", "If the backend has a package of its own", OTHER_BUILD)
+untried("not-built", "Import the package of the backend first", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
 untried("no-library-file", "are not sought in PATH", "needs Windows")
 untried("no-library-file", "Or another program's DLL of the same name", "needs Windows")

@@ -42,7 +42,7 @@ untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")
 untried("wrong-arguments", "The text lists the overloads, and the types", "needs a pass that rewrites graphs")
 
 
-untried("no-stub", "or convert the tensors: `x.float()`", "needs a Mac")
+untried("no-stub", "or convert the tensors of", "needs a Mac")
 
 
 @tries("no-dtype", "Convert it to an integer dtype that has code", "`x.int()`")

@@ -28,6 +28,7 @@ def product_with_a_tensor_of_8_bits(advice):
 untried("mixed-dtypes", "If the tensor of 8 bits is a weight", "needs a package that quantizes")
 untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("mixed-devices", "If a quantized model is converted", GPU)
+untried("mixed-devices", "That code is for the CPU alone", GPU)
 untried("not-exported", "Use a newer PyTorch, whose exporter", "needs the packages of the exporter")
 
 
