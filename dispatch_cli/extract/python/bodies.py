@@ -194,6 +194,8 @@ def _is_computed(node: ast.expr | None, arguments: set[str]) -> bool:
             return name in _NEW or ((name in _OF_TENSOR or _is_in_place(name)) and _is_computed(owner, arguments))
         case ast.Name(name):
             return name in arguments
+        case ast.UnaryOp(ast.USub(), operand):
+            return _is_computed(operand, arguments)
         case ast.BinOp(left, _, right):
             return _is_computed(left, arguments) or _is_computed(right, arguments)
         case _:
