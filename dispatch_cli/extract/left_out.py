@@ -14,8 +14,10 @@ from dispatch_cli.files import paths
 from dispatch_cli.files.ignore_rules import IgnoreList, is_left_out, tracked_files
 from dispatch_cli.model.sources.extracted import SourceKind
 
-MAX_IGNORE_BYTES, MAX_INDEX_BYTES = 1 << 20, 32 << 20
-"""Bytes of a ``.gitignore``, and of git's index."""
+MAX_IGNORE_BYTES = 1 << 20
+"""Bytes of a ``.gitignore``."""
+MAX_INDEX_BYTES = 32 << 20
+"""Bytes of git's index."""
 _VENDORED = frozenset(
     {"third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules"}
     | {"site-packages", "dist-packages", "submodules"}
@@ -105,27 +107,27 @@ class Ignored:
 
     @cached_property
     def tracked(self) -> frozenset[bytes]:
-        """The paths of the files that git tracks, below the repository's folder: rules are not about them."""
-        try:
-            return tracked_files(read_plain(paths.join(self._top, ".git/index"), MAX_INDEX_BYTES))
-        except SourceError:
-            return frozenset()
+        """The paths of the files that git tracks, below the repository's folder: rules for files do not leave them out.
+
+        Empty where there is no plain index in ``.git``, as in a worktree, or it is not of version 2.
+        """
+        return tracked_files(_content(paths.join(self._top, ".git/index"), MAX_INDEX_BYTES))
 
     def rules(self, folder: str) -> list[IgnoreList]:
         """The rules of a folder's own file."""
-        text = _text(paths.join(folder, ".gitignore"))
+        text = _content(paths.join(folder, ".gitignore"), MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
         rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
         return [rules] if rules else []
 
 
-def _text(file: str) -> str:
-    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
+def _content(file: str, most: int) -> bytes:
+    """The content of a file; empty where there is none, or it is a link, which git does not follow, either."""
     if paths.kind(file, follow=False) != stat.S_IFREG:
-        return ""
+        return b""
     try:
-        return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
+        return read_plain(file, most)
     except SourceError:
-        return ""
+        return b""
 
 
 class LeftOut(NamedTuple):

@@ -1,4 +1,4 @@
-"""Patterns of ``.gitignore``, and globs of options, which are read the same way.
+"""Patterns of ``.gitignore``, globs of options, which are read the same way, and the files that git tracks.
 
 The meaning is that of git (``gitignore(5)``, ``wildmatch.c``). No pattern takes more than the product of its length and
 that of a path.

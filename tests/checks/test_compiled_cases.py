@@ -157,6 +157,7 @@ CASES = (
         "return op([x])",
     ),
     good("writes as declared", custom("(x: Tensor) -> None", "x.add_(1)", NOTHING, "('x',)"), WRITES),
+    good("writes to a new tensor", custom("(x: Tensor) -> Tensor", "return torch.empty_like(x).copy_(x)"), WRITES),
     good("writes to a clone", custom("(x: Tensor) -> Tensor", "x = x.clone(); x.add_(1); return x"), WRITES),
     # what is not known of a source
     good(

@@ -178,7 +178,9 @@ def test_what_works_is_promised(tmp_path: Path) -> None:
             promise for promise in promises if any(glob_pattern(glob).match(str(row.operator)) for glob in promise.ops)
         ]
         for column, cell in zip(columns, row.cells, strict=True):
-            promised = any(column.backend in one.backends and column.context in one.contexts for one in match)
+            promised = any(
+                column.backend in promise.backends and column.context in promise.contexts for promise in match
+            )
             assert cell.verdict is Verdict.NOT_APPLICABLE or promised is cell.verdict.works, (row.operator, column)
 
 

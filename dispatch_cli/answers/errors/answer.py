@@ -9,7 +9,16 @@ from dataclasses import replace
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
 from dispatch_cli.answers.errors.conclude import NO_KERNEL_RULES, Case, Fact, Proof, case_of
-from dispatch_cli.answers.errors.messages import MESSAGES, NOT_DEFINED, OVERRIDDEN, SLOT, advice, evidence, filled
+from dispatch_cli.answers.errors.messages import (
+    EVIDENCE,
+    MESSAGES,
+    NOT_DEFINED,
+    OVERRIDDEN,
+    SLOT,
+    advice,
+    evidence,
+    filled,
+)
 from dispatch_cli.answers.errors.printed import UNNAMED, TextVersion, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, is_warning, uncoloured
 from dispatch_cli.answers.errors.report import ErrorReport, OtherError
@@ -99,7 +108,7 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     name = None if first.operator is None else OperatorName.parse(first.operator)
     asked = first._replace(details=(*first.details, *_conditions(text, first, name, state)))
     chosen = _of_kind(text, errors, asked.names, state, file)
-    report = chosen if name is None else _held_against_state(chosen, asked, name, state)
+    report = chosen if name is None else _with_state(chosen, asked, name, state)
     if report.version.release == "2.0":
         report = replace(report, user=tuple(tip.replace("compiler.disable", "_dynamo.disable") for tip in report.user))
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
@@ -124,7 +133,7 @@ def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: S
 
 
 def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], state: State, file: str) -> ErrorReport:
-    """The sentences of the kind of the first error for what its text shows, before the state is asked."""
+    """The report by the text alone, before the state is asked."""
     first = errors[0]
     message = MESSAGES[first.kind]
     return ErrorReport(
@@ -141,7 +150,7 @@ def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], s
         says=filled(message.says, names),
         means=filled(message.means, names),
         facts=(),
-        user=advice((*message.user, *MESSAGES["evidence"].user), names) or (TELL_THE_AUTHOR,),
+        user=_user(first.kind, names),
         author=advice(message.author, names),
         version=version_of(text, first, api.load_universes(bases.names())),
         reproduced=None,
@@ -150,7 +159,7 @@ def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], s
     )
 
 
-def _held_against_state(report: ErrorReport, text: ErrorText, name: OperatorName, state: State) -> ErrorReport:
+def _with_state(report: ErrorReport, text: ErrorText, name: OperatorName, state: State) -> ErrorReport:
     """The answer with what the state says of the operator: of its slot, of its definition, of a kernel replaced."""
     if MESSAGES[text.kind].rules and name.namespace is not None:
         return _of_slot(report, state, text, name)
@@ -164,14 +173,19 @@ def _held_against_state(report: ErrorReport, text: ErrorText, name: OperatorName
     return report
 
 
+def _user(kind: str, names: Mapping[str, str], before: Sequence[str] = ()) -> tuple[str, ...]:
+    """The advice to a user: that given *before*, that of a kind of error, and that of words anywhere in a text."""
+    return advice((*before, *MESSAGES[kind].user, *MESSAGES[EVIDENCE].user), names) or (TELL_THE_AUTHOR,)
+
+
 def _of_onnx(error: ErrorText) -> Iterator[tuple[str, str]]:
     """Conditions for advice on an operator that an exporter to ONNX lacks, and the opset from which on it has one."""
     name = (error.operator or "").removeprefix("aten::").partition(".")[0]
     if _IN_NO_OPSET.match(name):
         yield "in_no_opset", ""
     if name in OPSETS:
-        asked = int(error.names.get("got", "0"))
-        yield from (("opset", str(OPSETS[name])), ("higher" if asked < OPSETS[name] else "same_opset", ""))
+        opset = int(error.names.get("got", "0"))
+        yield from (("opset", str(OPSETS[name])), ("higher" if opset < OPSETS[name] else "same_opset", ""))
     else:
         yield "no_opset", ""
 
@@ -240,7 +254,7 @@ def _of_nearest(
         report,
         facts=(fact,),
         means=filled(message.means, names),
-        user=advice(message.user, names) or (TELL_THE_AUTHOR,),
+        user=_user(report.kind, names),
         author=advice(message.author, names),
     )
 
@@ -285,6 +299,8 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
         if details.get("given", "").startswith(("List", "list", "tuple", "Tuple")):
             yield "listed_numbers", ""
+    if details.get("type") == "Tensor" and details.get("given") in _NUMBERS:
+        yield "wants_tensor", ""
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
         yield "method", method
@@ -310,14 +326,13 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     newer = _first_with_kernel(state, name, case, report.version)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
-    given = (*MESSAGES[SLOT].user, *MESSAGES[text.kind].user, *MESSAGES["evidence"].user)
     return replace(
         report,
         key=None if text.key is None else key,
         backend_name=case.backend_name,
         says=filled(MESSAGES[text.kind].says, own.names),
         facts=facts,
-        user=advice(given, names) or (TELL_THE_AUTHOR,),
+        user=_user(text.kind, names, MESSAGES[SLOT].user),
         author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else advice(MESSAGES[text.kind].author, names),
         reproduced=reproduced,
         explained=explain_report(state, name, key) if case.reproduced else None,

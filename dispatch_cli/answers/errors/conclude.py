@@ -456,7 +456,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
     is_cpu_only = case.devices(DENSE) == ("CPU",)
-    is_sync = case.operator == "c10d::broadcast_"  # of a module, which FSDP and DDP send
+    is_sync = case.operator == "c10d::broadcast_"  # of the parameters of a module, by FSDP and DDP
     is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
     is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL or is_sync
     conditions = {

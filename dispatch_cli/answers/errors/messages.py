@@ -106,7 +106,7 @@ def filled(text: str, names: Mapping[str, str]) -> str:
 
 
 def evidence(text: str, field: str = "words") -> Iterator[tuple[str, str]]:
-    """The details that words anywhere in a text are evidence of, or with "kernels" a kernel and its dtypes."""
+    """The details whose expressions match: of ``words`` in a text, of ``kernels`` in a kernel's name and dtypes."""
     for name, pattern in _evidence(field):
         if pattern.search(text):
             yield name, ""

@@ -34,8 +34,8 @@ _DOUBLE = "\u201c\u201d\u201e\u201f\u00ab\u00bb"
 """Quote marks of printed matter, in several languages."""
 _FRAMES = str.maketrans(f"│┃║❱{_SINGLE}{_DOUBLE}", "|||>" + len(_SINGLE) * "'" + len(_DOUBLE) * '"')
 """Lines round the tracebacks of rich, its mark before the line that was running, and quote marks."""
-_ENTITY = re.compile(r"&(?:amp;){0,2}(quot|apos|lt|gt|amp|nbsp|#\d{2,3}|#x[0-9A-Fa-f]{2});")
-"""A sign of a page of HTML, ``&quot;``."""
+_ENTITY = re.compile(r"&(?:amp;){0,2}(quot|apos|lt|gt|amp|nbsp|#(?!1[03];)\d{2,3}|#x(?!0[AaDd])[0-9A-Fa-f]{2});")
+"""A character reference of HTML, ``&quot;``; line breaks are left, so that lines keep their numbers."""
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _DRIVE = re.compile(r"(?<![\\\w])[A-Za-z]:\\(?!\\)")
 """A path of Windows, ``C:\\new``; where it is escaped, it has two backslashes."""

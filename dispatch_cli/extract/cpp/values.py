@@ -42,7 +42,7 @@ MAX_STEPS = 20
 """Maximum number of names that stand for one another, and of calls around a text or a function."""
 _TRANSPARENT = frozenset(
     {"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "string", "string_view", "str", "parseSchema", "parseName"}
-    | {"selective_name", "move"}
+    | {"selective_name", "move", "c_str"}
 )
 _KINDS = {"FROM_SCHEMA": None, "CONSERVATIVE": "CONSERVATIVE", "PURE_FUNCTION": "PURE_FUNCTION"}
 _WRAPPERS = frozenset(
@@ -108,6 +108,8 @@ def text_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str |
     call = whole_call(tokens)
     if call.name in _TRANSPARENT and call.arguments:
         return text_of(call.arguments[0], lookup, steps + 1) if len(call.arguments) == 1 else None
+    if len(tokens) > 4 and [token.text for token in tokens[-4:-1]] == [".", "c_str", "("]:
+        return text_of(tokens[:-4], lookup, steps + 1)
     return None
 
 
@@ -157,6 +159,10 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     tokens = unwrapped(tokens)
     if not tokens or steps > MAX_STEPS:
         return KernelArgument(spelled(tuple(tokens)))
+    for index in range(2, len(tokens) - 2):  # ``.debug("...")`` at the end
+        is_debug = tokens[index].text == "debug" and tokens[index - 1].text == "."
+        if is_debug and inside(tokens, index + 1)[1] == len(tokens):
+            return kernel_of(tokens[: index - 1], lookup, steps + 1)
     if tokens[0].text == "[" and tokens[0].kind == "mark":
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:

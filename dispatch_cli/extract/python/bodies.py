@@ -137,11 +137,18 @@ def _written(node: ast.AST) -> list[ast.expr]:
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         targets = [node.value]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        own = source_text(node.func).startswith("torch.")
+        own = _root(node.func) == "torch"
         if _is_in_place(node.func.attr):
             targets = [*_parts(node.args[0])] if own and node.args else [node.func.value]
         targets += [part for keyword in node.keywords if own and keyword.arg == "out" for part in _parts(keyword.value)]
     return targets
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a dotted name begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_in_place(method: str) -> bool:

@@ -296,11 +296,6 @@ def test_what_is_advised_for_one_text_of_a_kind(text: str, advised: str, not_adv
     assert not_advised not in f"{report.says} {steps}"
 
 
-NO_MODULE = "ModuleNotFoundError: No module named 'torch.foo'"
-TO_DEVICE = "    return t.to(\n           ^^^^^\n"
-IMPORT = "    from torch.foo import (\n    ...<2 lines>...\n    )\n"
-
-
 @pytest.mark.parametrize(
     ("explanation", "may_be_compiled"),
     [

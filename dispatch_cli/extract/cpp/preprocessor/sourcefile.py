@@ -117,8 +117,14 @@ class SourceFile(SourceText):
         directives = [directive for directive in self.directives if directive.kind in _GUARDED]
         if len(directives) < 3 or [directives[place].kind for place in (0, 1, -1)] != ["ifndef", "define", "endif"]:
             return None
-        is_last = not self.blanked[directives[-1].end :].strip()
-        return directives[0].name if is_last and directives[0].name == directives[1].name else None
+        if self.blanked[directives[-1].end :].strip():
+            return None
+        depth = 0
+        for directive in directives[:-1]:
+            depth += (directive.kind in IFS) - (directive.kind == "endif")
+            if depth == 0 or (depth == 1 and directive.kind.startswith("el")):
+                return None
+        return directives[0].name if depth == 1 and directives[0].name == directives[1].name else None
 
     @cached_property
     def once(self) -> bool:

@@ -287,7 +287,7 @@ class Statements:
                 bound = ast.copy_location(ast.Assign([node.target], ast.Constant(value)), node)
                 if not any(negated(condition) in self._run.now.when for condition in when):
                     branches.append((when, [bound, *node.body]))
-            if len(branches) == 1:  # it is in the list under conditions
+            if len(branches) == 1:  # an item that only some builds have
                 branches.append((tuple(_any_of([(negated(condition),) for condition in branches[0][0]])), []))
             flow = self._branches(branches, scope)
         else:
@@ -299,7 +299,7 @@ class Statements:
         return self._joined(ways, flow.leaves - {"continue"}, scope)
 
     def _joined(self, ways: list[_Way], leaves: frozenset[str], scope: Scope) -> Flow:
-        """Go on where one of the ways was gone: with its names, and under its conditions, if others left."""
+        """The flow after several ways: their names joined, and their conditions if others left the block."""
         if len(ways) > 1:
             self._run.spend(len(ways) * len(scope.names))
         scope.names = _joined_names(scope.names, ways)

@@ -16,7 +16,7 @@ def add_number():
     return define("t::f", "(Tensor x, SymInt n) -> Tensor", CompositeExplicitAutograd=lambda x, n: x + n)
 
 
-@tries("wrong-arguments", "Compare the call with the declaration in the text")
+@tries("wrong-arguments", "Compare the call with the declaration of the function")
 def argument_that_is_missing(advice):
     op = add_number()
     assert op(*((ONE, 1) if advice else (ONE,))).sum() == 8
@@ -42,6 +42,12 @@ def kernel_of_other_arguments(advice):
     fake = (lambda x, n=1: torch.empty_like(x)) if advice else (lambda x: torch.empty_like(x))
     torch.library.register_fake("t::f")(fake)
     assert compiled(lambda x: op(x, n=2))(ONE).sum() == ONE.sum() + 2 * ONE.numel()
+
+
+@tries("wrong-arguments", "Pass a tensor: `torch.tensor(n)`")
+def number_in_place_of_a_tensor(advice):
+    define("t::g", "(Tensor x) -> Tensor", CompositeExplicitAutograd=lambda x: x + 1)
+    assert torch.ops.t.g(torch.tensor(2) if advice else 2) == 3
 
 
 @tries("wrong-arguments", "Pass one value of this type", "of a tensor with one element, `n.item()`")

@@ -106,7 +106,7 @@ untried("no-stub", "`x.type()` has no name for tensors of this device", BACKEND)
 @tries("not-built", "Load the file on the CPU")
 def saved_program_for_a_device_of_phones(advice):
     saved = io.BytesIO()
-    torch.jit.save(torch.jit.script(torch.nn.ReLU()), saved)
+    torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), saved)
     saved.seek(0)
     torch.jit.load(saved, map_location="cpu" if advice else "vulkan")
 
@@ -170,6 +170,12 @@ def complex_numbers_of_half_precision(advice):
 def old_constructor_of_another_device(advice):
     create = torch.tensor if advice else torch.FloatTensor
     assert create([1.0], device="meta").shape == (1,)
+
+
+@tries("mixed-dtypes", "Convert a mask of 0 and 1 by `mask.bool()`")
+def mask_of_whole_numbers(advice):
+    x, mask = torch.ones(1, 2, 2), torch.tensor([[1, 0], [0, 1]])
+    torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask.bool() if advice else mask)
 
 
 @tries("mixed-dtypes", "Convert the others to the dtype of the query")

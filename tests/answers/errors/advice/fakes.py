@@ -26,12 +26,20 @@ def clone_op(name="t::f", **options):
     return f
 
 
-@tries("no-fake", "The operator works without torch.compile", "`@my_op.register_fake` on a function")
+@tries(
+    "no-fake",
+    "The operator works without torch.compile",
+    "exclude the function that does, `@torch.compiler.disable`",
+    "`@my_op.register_fake` on a function",
+)
 def custom_op_compiled(advice):
     f = clone_op()
     if "register_fake" in advice:
         f.register_fake(lambda x: torch.empty_like(x))
     call = f if "without" in advice else compiled(f)
+    if "exclude" in advice:
+        excluded = torch.compiler.disable(lambda x: f(x))
+        call = compiled(lambda x: excluded(x), fullgraph=False)
     assert call(torch.ones(2)).sum() == 4
 
 
@@ -52,12 +60,12 @@ def size_that_depends_on_data(advice):
 @tries(
     "data-dependent",
     "torch._dynamo.config.capture_dynamic_output_shape_ops = True",
-    "accept a graph break",
+    "so that the graph breaks there",
     until="2.4",
 )
 def size_of_data_compiled(advice):
     torch._dynamo.config.capture_dynamic_output_shape_ops = "capture" in advice
-    called = torch.compile(lambda x: x.nonzero() * 2, backend="eager", fullgraph="break" not in advice)
+    called = torch.compile(lambda x: x.nonzero() * 2, backend="eager", fullgraph="breaks" not in advice)
     assert called(torch.ones(2)).sum() == 2
 
 

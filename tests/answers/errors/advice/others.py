@@ -95,7 +95,7 @@ def evaluation_with_gradients(advice):
         (x * 2).sum().backward()
 
 
-@tries("no-strides", "a sparse one by `x.to_dense()`")
+@tries("no-strides", "or one of oneDNN (Mkldnn), by `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
     x = x.to_dense() if advice else x
@@ -125,7 +125,7 @@ def value_that_a_module_reads(advice):
         torch.ones(1).item()
 
 
-@tries("bad-registration", "import it, such as torch, at the top of that module", since="2.7")
+@tries("bad-registration", "import it at the top of the module", since="2.7")
 def annotation_that_is_a_string(advice):
     names = {"torch": torch} if advice else {}
     exec("def f(x: 'torch.Tensor') -> 'torch.Tensor': return x", names)

@@ -16,7 +16,7 @@ def as_tensor(x):
 
 
 OTHER = "needs another build"
-untried("evidence", "`dynamo=False` takes the older exporter", "needs the packages of the exporter")
+untried("evidence", "`dynamo=False` uses the older exporter", "needs the packages of the exporter")
 untried("not-exported", "ONNX has no such operator", "needs the packages of the exporter")
 untried("other-text", "it calls PyTorch's own operators", "what is in Inductor's cache is not warned of")
 untried("not-exported", "Pass a lower `opset_version`", "needs the packages of the exporter")
@@ -58,6 +58,17 @@ def size_of_one(advice):
     size = torch.export.Dim.AUTO if "AUTO" in advice else torch.export.Dim("b", max=64)
     example = torch.ones(2 if "example" in advice else 1, 3)
     torch.export.export(Twice(), (example,), dynamic_shapes={"x": {0: size}}, strict=True)
+
+
+@tries("wrong-arguments", "In TorchScript a default that is no tensor needs a type")
+def default_without_a_type(advice):
+    def f(n=1):
+        return 1
+
+    def typed(n: int = 1):
+        return 1
+
+    torch.jit.script(typed if advice else f)
 
 
 @tries("changed-in-place", "Make that tensor a buffer of the module", "use a local variable", until="2.4")
