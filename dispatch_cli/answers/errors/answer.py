@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from dispatch_cli import api, bases
 from dispatch_cli.answers.errors import conclude
@@ -41,6 +42,8 @@ HANDLED = (
     "This is an earlier error: another one was raised after it, of which no sentence is known here. They need not have "
     "the same cause."
 )
+CLOSE = 0.8
+"""The ratio of equal characters from which on a name is probably meant."""
 PYTORCHS, PACKAGES = "pytorchs", "packages"
 """The conditions of advice on PyTorch, and on a package, that lacks an operator."""
 PACKAGE_OF = {
@@ -244,7 +247,8 @@ def _of_nearest(
 
     names: those of the text. sentence: the fact, without its end.
     """
-    near = tuple(similar_names(known, report.operator or ""))
+    named = report.operator or ""
+    near = tuple(name for name in similar_names(known, named) if _is_close(name, named))
     meant = did_you_mean(near)
     fact = Fact(kind, near, Proof.STATE, f"{sentence}; {meant}" if meant else f"{sentence}.")
     kept = {name: text for name, text in names.items() if not meant or name not in (PYTORCHS, PACKAGES)}
@@ -257,6 +261,11 @@ def _of_nearest(
         user=_user(report.kind, names),
         author=advice(message.author, names),
     )
+
+
+def _is_close(name: str, named: str) -> bool:
+    """True for names of operators, without their overloads, that differ in few characters."""
+    return SequenceMatcher(None, name.partition(".")[0], named.partition(".")[0]).ratio() > CLOSE
 
 
 def _defines(names: Iterable[str], named: str) -> bool:

@@ -93,7 +93,7 @@ untried("not-exported", "Write it with plain operators for the export", "needs t
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
-untried("not-exported", "Pass `antialias=False` to the resize", "needs the packages of the exporter")
+untried("not-exported", "or `antialias=False` to the resize", "needs the packages of the exporter")
 untried("not-in-runtime", "Or leave the check out", "needs ExecuTorch")
 untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
