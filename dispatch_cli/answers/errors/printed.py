@@ -127,6 +127,13 @@ def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
     return is_old(text.available[-1]) or universe.slot.get(last, 0) > above
 
 
+FALLBACKS = 4
+"""Files of fallbacks from which on their lines tell the version."""
+_PLACE = re.compile(r"(\w{1,80}\.\w{1,4}):(\d{1,6})$")
+_FALLBACK_PLACE = re.compile(r"(\w{1,80}\.\w{1,4}):(\d{1,6}) \[backend fallback\]")
+_GAPS = re.compile(r"[\s>|]+")
+
+
 class TextVersion(NamedTuple):
     """The version of a text.
 
@@ -155,7 +162,18 @@ def version_of(text: str, error: ErrorText, universes: Sequence[Universe]) -> Te
     fitting = [universe for universe in universes if known <= universe.slot.keys() and _has_fallbacks(universe, error)]
     if not fitting:
         return TextVersion(None, oldest.name, True)
+    places = set(_FALLBACK_PLACE.findall(_GAPS.sub(" ", text)))
+    fitting = [universe for universe in fitting if _has_places(universe, places)] or fitting
     return TextVersion(None, None if fitting[0] is newest else fitting[0].name, False)  # the newest fits most texts
+
+
+def _has_places(universe: Universe, places: set[tuple[str, str]]) -> bool:
+    """True if a text prints backend fallbacks, with the lines of this version where that has the file, too."""
+    known = [match.groups() for debug in universe.own_fallbacks.values() if (match := _PLACE.search(debug))]
+    files = {file for file, _ in known}
+    return len({file for file, _ in places} & files) >= FALLBACKS and {
+        (file, line) for file, line in places if file in files
+    } <= {*known}
 
 
 def _has_fallbacks(universe: Universe, error: ErrorText) -> bool:

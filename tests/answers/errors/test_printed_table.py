@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli import bases
 from dispatch_cli.answers.errors.printed import PrintedTable, printed_table, read_key, version_of
 from dispatch_cli.answers.errors.read import ErrorText, find_errors
 from dispatch_cli.api import load_state, load_universes
@@ -123,6 +124,17 @@ def test_whole_tables_and_lists_tell_the_version(version: str, nearest: str | No
         for end in (200, 600, 900, 1200):
             cut = error["text"][error["text"].index("Could not run") :][:end]
             assert version_of("", first(cut), known).nearest in (nearest, None)
+
+
+@pytest.mark.parametrize(("version", "nearest"), [("2.15.0", None), ("2.13.0", "torch-2.13"), ("2.4.1", "torch-2.4")])
+def test_the_lines_of_fallbacks_tell_the_version(version: str, nearest: str | None) -> None:
+    """Those of another build fit no embedded version, and tell nothing."""
+    known = load_universes(bases.names())
+    for error in recorded(version):
+        text = error["text"]
+        assert version_of(text, first(text), known).nearest == nearest
+        moved = re.sub(r":(\d+) \[backend", r":1\1 [backend", text)
+        assert version_of(moved, first(moved), known) == version_of("", first(text), known)
 
 
 def test_the_names_of_keys() -> None:
