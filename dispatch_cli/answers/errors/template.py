@@ -71,7 +71,6 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     "torch_function": r"(?P<function>torch\.(?!ops\.)[\w.]{1,200}\w)",
     "device": r"(?P<device>\w{1,60}(?::\d{1,4})?)",
-    "plain_device": r"(?P<device>\w{1,60}\b)(?!:\d)(?P<plain>)",
     "private_device": rf"(?P<device>privateuseone\b|{_BACKEND})",
     "lacking_device": r"(?P<device>MPS|XPU|HPU|NPU|XLA)\b",
     "other_device": r"(?P<other_device>\w{1,60}(?::\d{1,4})?)",
@@ -114,7 +113,6 @@ HOLES = {
     "device_tensor": r"(?:torch\.(?:cuda|hip|xpu|mps)\.\w{3,30}Tensor|(?:CUDA|MPS|XPU|HPU|XLA|NPU)[A-Z]\w{1,20}Type)",
     "host_tensor": r"(?:torch\.(?!Keras|Eager|Symbolic|Sparse|Ragged)\w{0,60}Tensor\b|CPU[A-Z][a-z]\w{1,20}Type)",
     "expected": r"(?P<expected>\d{1,4})",
-    "excluded": r"(?P<excluded>\d{1,9})(?!\d)",
     "got": r"(?P<got>\d{1,4})",
     "fake_function": r"(?P<function>\b(?!register_)"
     r"(?:\w{1,200}_(?:fake|(?:fake|meta|abstract)_impl)|\w{1,100}_\w{1,100}_abstract))",
@@ -123,7 +121,6 @@ HOLES = {
     "image_extension": r"(?![^\n]{0,400}(?:ymbol|cannot))[^\n]{1,400}",
     "core_library": r"lib(?:torch(?:_cpu|_cuda|_hip|_python)?|c10(?:_cuda|_hip)?)\.so",
     "torch_library": r"(?P<library>lib(?:torch|c10)(?:_(?:cuda|hip)(?P<gpu>)(?:_c(?:u|pp)(?P<split>))?|\w{0,20})\.so)",
-    "nondeterministic": r"(?<![\w.])(?P<function>\w[\w.:~]{0,100}(?: CUDA)?(?: with [a-z ]{1,40})?)",
     "written_function": r"(?<![\w.])(?!CompiledFunctionBackward|[A-Z]\w{1,80}Backward\d\b"
     r"|(?:Mm|Addmm)Backward\b)(?P<function>[\w.:~]{1,300}(?:<[\w:]{1,200}>)?)",
     "pytorch_backward": r"(?P<function>[A-Z]\w{1,80}Backward\d|(?:Mm|Addmm)Backward\b)",
@@ -136,7 +133,6 @@ HOLES = {
     "old_function": r"(?P<function>(?:Log)?Softmax|\w{1,60}Backward)\b",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{0,300}[\w~])",
     "cpu_function": r"(?<!\w)(?!\w{0,300}(?i:cuda|hip|cusolver|cublas|magma|xpu|mps|gpu))(?P<function>\w{1,300})",
-    "precision": r"(?P<dtype>half)\b",
     "half_dtype": r"(?P<dtype>Half)\b",
     "cpp_constant": r"(?:\w{1,10}::){0,2}k?(?P<wanted>[A-Z]\w{2,20})",
     "result": r"(?:c10::)?(?P<result>\w{3,20})",

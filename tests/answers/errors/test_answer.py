@@ -423,7 +423,7 @@ TWICE = (
         (("/dev/null:7", "/dev/null:9"), "Check whether two versions"),
         (("/x/ops.py:7", "/x/ops.py:7"), "`registered at` of Python"),
         (("ops.cpp:7", "ops.cpp:7"), "Check whether two versions"),
-        (("ops.cpp:7", "ops.cpp:9"), "Both places are in one file"),
+        (("ops.cpp:7", "ops.cpp:9"), "Check whether two versions"),
         (("ops.cpp:7", "other.cpp:7"), "Check whether two versions"),
     ],
 )

@@ -79,4 +79,3 @@ untried("no-library-file", "If it has TORCH_LIBRARY blocks, these make no Python
 untried("wrong-arguments", "`Invoked with` has the arguments", "needs another build of an extension")
 untried("defined-twice", "the Python files and the compiled library", "needs another package")
 untried("no-library-file", "The file is of another Python, or no module", "needs another Python")
-untried("no-library-file", "Start Python outside of the folder with PyTorch's sources", "needs PyTorch's sources")

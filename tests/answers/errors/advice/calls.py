@@ -216,7 +216,6 @@ untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of P
 
 untried("other-text", "Install what the text asks for", "needs an installation without it")
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
-untried("mixed-dtypes", "Create the optimizer with `foreach=False`", "needs an old version")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
 untried("no-kernel", "Run this part with", "needs another build")
 untried("defined-twice", "Leave PyTorch's libraries out of a wheel", "needs another build")
@@ -239,7 +238,6 @@ untried("not-defined", "If other operators of the library work", "needs another 
 untried("no-subclass", "Use a newer release of the package of the class", "needs another build")
 untried("no-kernel", "FloatFunctional()", "needs the conversion of a whole model")
 untried("no-data", "If the call is in a package's code", "needs another build")
-untried("mixed-devices", "If the call is in a package's code", "needs another build")
 untried("inference-tensor", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
@@ -255,7 +253,6 @@ untried(
     "Keep the function that uses it out of the compiled region",
     "as other calls that are kept out, which are tried",
 )
-untried("no-stub", "Mostly the GPU's memory is full", "needs a GPU")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")
@@ -288,12 +285,6 @@ def minus_of_a_faulty_class(advice):
     assert (x - x).sum() == 0
 
 
-@tries("mixed-dtypes", "Dequantize the tensor, `x.dequantize()`")
-def quantized_tensor_in_a_layer(advice):
-    x = torch.quantize_per_tensor(torch.ones(1, 2), 1.0, 0, torch.quint8)
-    torch.nn.Linear(2, 2)(x.dequantize() if advice else x)
-
-
 @tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` does")
 def function_under_autocast(advice):
     options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
@@ -306,14 +297,6 @@ def function_under_autocast(advice):
 
     with torch.autocast("cpu", enabled="switch" not in advice):
         Written.apply(torch.nn.Linear(2, 2)(torch.ones(2, 2)))
-
-
-@tries("no-attention", "`with sdpa_kernel(SDPBackend.MATH):`")
-def attention_without_an_implementation(advice):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.EFFICIENT_ATTENTION):
-        torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 1, 2, 2)] * 3)
 
 
 @tries("no-meta", "keep the value a tensor")

@@ -95,12 +95,7 @@ untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback t
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
 untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
-untried("not-built", "Move the tensors to the CPU for this call", BACKEND)
-untried("slot", "leave `import intel_extension_for_pytorch` out", BACKEND)
 untried("slot", "If the package of the backend has no collectives", BACKEND)
-untried("no-dtype", "Give the dtype of the result", "needs a GPU of AMD")
-untried("no-stub", "Keep compressed sparse tensors, such as CSR, on the CPU", SECOND)
-untried("no-stub", "`x.type()` has no name for tensors of this device", BACKEND)
 
 
 @tries("not-built", "Load the file on the CPU")
@@ -170,12 +165,6 @@ def complex_numbers_of_half_precision(advice):
 def old_constructor_of_another_device(advice):
     create = torch.tensor if advice else torch.FloatTensor
     assert create([1.0], device="meta").shape == (1,)
-
-
-@tries("mixed-dtypes", "Convert a mask of 0 and 1 by `mask.bool()`")
-def mask_of_whole_numbers(advice):
-    x, mask = torch.ones(1, 2, 2), torch.tensor([[1, 0], [0, 1]])
-    torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask.bool() if advice else mask)
 
 
 @tries("mixed-dtypes", "Convert the others to the dtype of the query")

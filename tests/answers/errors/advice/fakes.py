@@ -382,19 +382,3 @@ def address_of_a_tensor_that_wraps(advice):
 
     x = Wrapper(torch.ones(2))
     assert (x.inner if advice else x).untyped_storage().data_ptr()
-
-
-@tries(
-    "symbolic-sizes",
-    "Pass inputs of the sizes of the example",
-    "export with `dynamic_shapes=",
-    since="2.13",
-)
-def exported_for_other_sizes(advice):
-    class Shift(torch.nn.Module):
-        def forward(self, x):
-            return x + 1
-
-    dynamic = {"x": {0: torch.export.Dim.AUTO}} if "dynamic" in advice else None
-    exported = torch.export.export(Shift(), (torch.ones(3),), dynamic_shapes=dynamic)
-    assert exported.module()(torch.ones(3 if "Pass" in advice else 4)).min() == 2

@@ -73,7 +73,6 @@ untried("wrong-mutation", "If you handed the result in", "leaves out what the pr
 untried("no-derivative", "Train with PyTorch's own attention", "another program")
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a program of C++, Rust, Go or Java: link its library", "needs C++")
-untried("not-defined", "TorchScript takes what has no type for a Tensor", "newer versions name the attribute")
 untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
 untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
@@ -100,7 +99,6 @@ untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C
 untried("inference-tensor", "If no line of the program changes it", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
-untried("not-built", "MPS is a device of macOS alone", "needs macOS")
 untried("ran-on-cpu", "Turn fused Transformers off", "needs a backend with a fallback to the CPU")
 untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("bad-registration", "use PyTorch 2.8 or newer", "needs two builds")
@@ -119,10 +117,6 @@ untried("no-library-file", "install the Visual C++ Redistributable", "needs Wind
 untried("no-library-file", "have no compiled part: install mmcv-full", "needs another package")
 untried("no-library-file", "An extension: import torch before it", "needs Windows")
 untried("no-library-file", "An extension: install its build", "needs Windows")
-untried("no-library-file", "Install FFmpeg with its shared libraries", "needs another machine")
-untried("no-attention", "Install the xformers that belongs to", "needs xformers")
-untried("no-attention", "The lines below name what each form does not take", "needs xformers")
-untried("no-attention", "Turn xformers off", "needs xformers")
 untried("no-library-file", "Install or build the extension for the installed PyTorch", OTHER_BUILD)
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)
 untried("no-library-file", "The installed PyTorch is built without CUDA", OTHER_BUILD)
@@ -133,13 +127,6 @@ untried("undefined-symbol", "MKL 2024.1 took it away", OTHER_BUILD)
 untried("undefined-symbol", "Leave LD_LIBRARY_PATH out", OTHER_BUILD)
 untried("undefined-symbol", "On Windows and macOS int64_t is not long", "needs Windows")
 untried("no-library-file", "That of PyTorch 2.4.0 needs", "needs Windows")
-
-
-@tries("no-api", "or use the device 'cpu'")
-def device_that_a_build_lacks(advice):
-    if not advice and not torch.version.cuda:
-        torch.cuda.set_device(0)
-    torch.zeros(2, device="cpu")
 
 
 @tries("no-library-file", "There is no such file: build it", since="2.13")

@@ -62,8 +62,6 @@ def complex_input(advice):
 
 
 untried("mixed-devices", "an offload of accelerate", "needs accelerate")
-untried("no-device-module", "Pass the name of the device alone", OTHER_BUILD)
-untried("no-device-module", "Use a newer PyTorch (for 'mps' 2.5)", OTHER_BUILD)
 untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
@@ -77,15 +75,3 @@ untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an o
 untried("wrong-arguments", "a result not computed, or an argument that was left out", "a diagnosis")
 untried("not-defined", "Install the PyTorch for which the program", OTHER_BUILD)
 untried("not-exported", "A newer PyTorch or onnxscript may have one", OTHER_BUILD)
-
-
-@tries(
-    "no-device-module",
-    "Pass `dtype=torch.bfloat16`",
-    "or, for float32, `enabled=False`",
-    unchanged=("Autocast is off there",),
-)
-def autocast_to_float32(advice):
-    dtype = torch.bfloat16 if "bfloat16" in advice else torch.float32
-    with torch.autocast("cpu", dtype=dtype, enabled="enabled" not in advice):
-        torch.ones(2, 2) @ torch.ones(2, 2)

@@ -120,19 +120,3 @@ def operator_without_a_strategy(advice):
 
     y = DTensor.from_local(op(x.to_local()), where, [Replicate()]) if "to_local" in advice else op(x)
     assert y.sum().to_local() == 8
-
-
-@tries("not-captured", "A function takes what it is called with", since="2.13")
-def condition_with_too_few_operands(advice):
-    operands = (ONE, ONE) if advice else (ONE,)
-    assert torch.cond(torch.tensor(True), lambda x, y: x + y, lambda x, y: x - y, operands).sum() == 8
-
-
-@tries("not-captured", "of the same sizes and dtypes as those of the other branch", since="2.13")
-def loop_of_growing_tensors(advice):
-    from torch._higher_order_ops.while_loop import while_loop
-
-    def body(i, x):
-        return i + 1, x + 1 if advice else torch.cat([x, x])
-
-    assert while_loop(lambda i, x: i < 3, body, (torch.tensor(0), torch.ones(2)))[1].sum() == 8

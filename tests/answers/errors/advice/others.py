@@ -174,6 +174,5 @@ def large_number_in_a_mask_of_bytes(advice):
 
 
 untried("changed-in-place", "return no view", "needs several processes")
-untried("symbolic-sizes", "let it end before, or begin behind it", "the range is the program's")
 untried("not-built", "Move the module and its arguments to the GPU", "needs a GPU")
 untried("not-built", "the package may have a form in Python", "needs a GPU")

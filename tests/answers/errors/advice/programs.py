@@ -31,9 +31,6 @@ def checkpoint_of_inputs_without_gradients(advice):
 untried("backward-call", "Call `model.train()` before that forward", GPU)
 
 
-untried("not-deterministic", "CUBLAS_WORKSPACE_CONFIG=:4096:8", GPU)
-
-
 class Chosen(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -84,13 +81,4 @@ def exported_module_that_assigns_an_attribute(advice):
     torch.export.export(Assigns(), (torch.ones(2),), strict=not advice)
 
 
-@tries("mixed-dtypes", "Dequantize the tensor, `x.dequantize()`", "or quantize that layer, too")
-def quantized_weight_that_is_loaded(advice):
-    q = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
-    x = torch.quantize_per_tensor(torch.zeros(2), 0.1, 0, torch.qint8) if "layer" in advice else torch.ones(2)
-    x.copy_(q.dequantize() if "Dequantize" in advice else q)
-
-
 untried("no-dtype", "Quantize the model as before", "needs an older PyTorch")
-untried("mixed-devices", "If it is on a GPU that is not the current one", GPU)
-untried("other-text", "until then exclude the function below", "the texts are faults of PyTorch")

@@ -1,7 +1,6 @@
 """Texts about tensors that a function refuses for their dtype, layout or device, and about machines and builds."""
 
 import torch
-from torch._functorch.aot_autograd import aot_function
 
 from tests.answers.errors.advice.trial import tries, untried
 
@@ -23,20 +22,7 @@ def mask_of_numbers(advice):
     assert x.masked_select(mask).sum() == 1
 
 
-@tries("mixed-dtypes", "Convert the one of float8, or of unsigned integers, `x.to(y.dtype)`")
-def sum_of_float8(advice):
-    x, y = torch.ones(2).to(torch.float8_e4m3fn), torch.ones(2)
-    assert ((x.to(y.dtype) if advice else x) + y).sum() == 4
-
-
-@tries("wrong-arguments", "`torch.as_tensor(x)` for lists, numbers and arrays")
-def list_among_tensors(advice):
-    x = [1.0]
-    assert torch.stack([torch.ones(1), torch.as_tensor(x) if advice else x]).sum() == 2
-
-
 untried("no-dtype", "let Intel's driver emulate it", INTEL_GPU)
-untried("no-attention", "FlashAttention 2 takes float16 and bfloat16", GPU)
 untried("undefined-symbol", "Take the libtorch with cxx11-abi", "needs C++")
 untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")
 untried("wrong-arguments", "The text lists the overloads, and the types", "needs a pass that rewrites graphs")
@@ -55,29 +41,6 @@ def bits_of_unsigned_numbers(advice):
 @tries("bad-registration", "Keys are those that `dispatch-cli keys` lists")
 def key_of_no_backend(advice):
     torch.library.Library("aten", "IMPL", "CUDA" if advice else "GPU")
-
-
-@tries("fake-mixed", "Return such a tensor from the traced function")
-def functional_tensor_after_its_trace(advice):
-    kept = []
-
-    def double(x):
-        y = 2 * x
-        kept.append(y)
-        return y
-
-    y = aot_function(double, lambda graph, inputs: graph)(torch.ones(2))
-    assert ((y if advice else kept[-1]) + 1).sum() == 6
-
-
-@tries("symbolic-sizes", "take the fix that the text suggests")
-def size_that_the_code_fixes(advice):
-    class Fixed(torch.nn.Module):
-        def forward(self, x):
-            return x + torch.ones(4)
-
-    shapes = None if advice else {"x": {0: torch.export.Dim("n", min=2)}}
-    torch.export.export(Fixed(), (torch.ones(4),), dynamic_shapes=shapes)
 
 
 @tries("defined-twice", "A process has one such backend")

@@ -282,13 +282,6 @@ def operator_twice_by_one_library(advice):
         KEPT[-1].define(f"{name}(Tensor x) -> Tensor")
 
 
-@tries("defined-twice", "two registrations in one build (leave one out")
-def operator_at_two_lines(advice):
-    for line in (1,) if advice else (1, 2):
-        KEPT.append(C._dispatch_library("FRAGMENT", "t", "", "ops.cpp", line))
-        KEPT[-1].def_("f(Tensor x) -> Tensor")
-
-
 @tries("defined-twice", "Leave it out")
 def fake_beside_composite(advice):
     op = define("t::f", "(Tensor x) -> Tensor", CompositeImplicitAutograd=double)

@@ -1,7 +1,6 @@
 """Texts about the data of tensors, about dtypes, devices and the GPU, and about layouts."""
 
 import pickle
-import warnings
 
 import torch
 
@@ -28,31 +27,11 @@ def product_with_a_tensor_of_8_bits(advice):
 untried("mixed-dtypes", "If the tensor of 8 bits is a weight", "needs a package that quantizes")
 untried("no-device-module", "Add `is_initialized()` to the module", "needs the package of a backend")
 untried("mixed-devices", "If a quantized model is converted", GPU)
-untried("mixed-devices", "That code is for the CPU alone", GPU)
 untried("not-exported", "Use a newer PyTorch, whose exporter", "needs the packages of the exporter")
 
 
 untried("mixed-devices", "Move it to {device}", GPU)
 untried("not-built", "Compare `torch.cuda.get_arch_list()`", GPU)
-
-
-@tries("not-deterministic", "Let it warn only", "or turn the mode off around the call", "use another operator")
-def operator_without_an_order(advice):
-    torch.use_deterministic_algorithms("turn" not in advice, warn_only="warn" in advice)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if "warn" in advice else "default")
-        x = torch.ones(2)
-        if "another" in advice:
-            x[0] = 2.0
-        else:
-            x.put_(torch.tensor([0]), torch.tensor([2.0]))
-        assert x[0] == 2
-
-
-@tries("not-deterministic", unchanged=("You do not have to change anything: results may differ",))
-def operator_without_an_order_that_runs(advice):
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    assert torch.ones(2).put_(torch.tensor([0]), torch.tensor([2.0]))[0] == 2
 
 
 untried("no-dtype", "The copy converts itself", "needs a backend without the code")

@@ -16,19 +16,15 @@ def as_tensor(x):
 
 
 OTHER = "needs another build"
-untried("evidence", "`dynamo=False` uses the older exporter", "needs the packages of the exporter")
 untried("not-exported", "ONNX has no such operator", "needs the packages of the exporter")
 untried("other-text", "it calls PyTorch's own operators", "what is in Inductor's cache is not warned of")
-untried("not-exported", "Pass a lower `opset_version`", "needs the packages of the exporter")
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
 untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
 untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "That is of training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
-untried("fake-mixed", "Export with `strict=True`; or leave out", "needs a function that export does not record")
 untried("no-api", "for which the program was written", OTHER)
-untried("no-api", "If `import torch` raises it", OTHER)
 untried("no-api", "2.0 took it away", OTHER)
 
 
@@ -47,17 +43,6 @@ def condition_on_an_argument(advice):
         return x * 2 if scale else x
 
     torch.fx.symbolic_trace(f, concrete_args={"scale": True} if advice else None)
-
-
-@tries("symbolic-sizes", "give the example a size of 2 or more", "`Dim.AUTO`", since="2.6")
-def size_of_one(advice):
-    class Twice(torch.nn.Module):
-        def forward(self, x):
-            return x * 2
-
-    size = torch.export.Dim.AUTO if "AUTO" in advice else torch.export.Dim("b", max=64)
-    example = torch.ones(2 if "example" in advice else 1, 3)
-    torch.export.export(Twice(), (example,), dynamic_shapes={"x": {0: size}}, strict=True)
 
 
 @tries("wrong-arguments", "In TorchScript a default that is no tensor needs a type")
@@ -93,9 +78,6 @@ def attribute_assigned_in_export(advice):
 untried("changed-in-place", "Or use a newer PyTorch", OTHER)
 
 
-untried("other-text", "The text tells what to change", "no change of its own")
-
-
 @tries("wrong-arguments", "TorchScript takes what has no type for a Tensor")
 def argument_of_script_without_a_type(advice):
     def f(x, n):
@@ -105,14 +87,3 @@ def argument_of_script_without_a_type(advice):
         return x.expand([n, 2])
 
     assert torch.jit.script(typed if advice else f)(torch.ones(2), 3).sum() == 6
-
-
-@tries("other-text", "takes `(score, b, h, q, kv)`", since="2.13")
-def function_with_too_few_parameters(advice):
-    from torch.nn.attention.flex_attention import flex_attention
-
-    def identity(score, b, h, q, kv):
-        return score
-
-    x = torch.ones(1, 1, 16, 16)
-    flex_attention(x, x, x, score_mod=identity if advice else lambda score, b, h, q: score)

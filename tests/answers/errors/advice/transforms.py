@@ -1,8 +1,7 @@
 """Texts about vmap, the transforms of torch.func, and functionalization."""
 
 import torch
-from torch.func import functionalize, grad, jacrev, jvp, replace_all_batch_norm_modules_, vmap
-from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.func import functionalize, grad, jacrev, replace_all_batch_norm_modules_, vmap
 from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.fakes import clone_op, compiled
@@ -19,7 +18,6 @@ def random_numbers(advice):
 untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
 untried("no-autograd", "a package, as of a backend", "needs the package of a backend")
 untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
-untried("no-subclass", "which may have fake implementations, of what its kernel calls", "needs a package")
 
 
 @tries("under-vmap", "call model.eval()")
@@ -229,13 +227,6 @@ def argument_that_is_no_tensor(advice):
         vmap(lambda p: p.x + p.y)(pair)
 
 
-@tries("under-vmap", "Pass tensors of floats, `torch.tensor(2.0)`", "two tuples alike, `jvp(f, (x,), (v,))`")
-def number_that_is_no_tensor(advice):
-    x = torch.tensor(2.0) if advice else 2.0
-    y = jvp(torch.sin, (x,), (x,))[0] if "jvp" in advice else grad(torch.sin)(x)
-    assert y.shape == ()
-
-
 @tries("changed-in-place", "Pass that tensor to the function as an argument")
 def sum_that_is_captured(advice):
     total = torch.zeros(2)
@@ -253,14 +244,6 @@ def batch_norm_under_jacrev(advice):
     elif advice:
         replace_all_batch_norm_modules_(net)
     jacrev(net)(torch.randn(4, 3))
-
-
-@tries("under-vmap", "create the BatchNorm with `track_running_stats=False`", "replace_all_batch_norm_modules_")
-def statistics_of_a_norm(advice):
-    norm = torch.nn.BatchNorm1d(3, track_running_stats="track" not in advice)
-    if "replace" in advice:
-        torch.func.replace_all_batch_norm_modules_(norm)
-    torch.func.vmap(norm)(torch.ones(5, 4, 3))
 
 
 @tries("function-transform", "as static methods, and call `F.apply(x)`")
@@ -322,14 +305,6 @@ def branch_with_a_graph_break(advice):
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
 
 
-@tries("not-captured", "return from both as many results, of equal sizes and dtypes")
-def branches_that_differ(advice):
-    def f(x):
-        return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1 if advice else (x > 1).int(), (x,))
-
-    assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
-
-
 @tries("no-data", "of a list of tensors, call torch.stack")
 def tensor_of_a_list_of_tensors(advice):
     x, y = torch.ones(()), torch.zeros(())
@@ -349,14 +324,3 @@ def function_out_of_vmap(advice):
     else:
         result = Squared.apply(ONE) if advice else vmap(Squared.apply)(ONE)
     assert result.sum() == 4
-
-
-@tries(
-    "no-derivative", "`torch.backends.mha.set_fastpath_enabled(False)` and `sdpa_kernel(SDPBackend.MATH)`", since="2.3"
-)
-def forward_mode_of_a_fused_layer(advice):
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval().requires_grad_(False)
-    x = torch.ones(1, 3, 4)
-    torch.backends.mha.set_fastpath_enabled(not advice)
-    with sdpa_kernel(SDPBackend.MATH if advice else SDPBackend.FLASH_ATTENTION):
-        assert torch.func.jvp(layer, (x,), (x,))[1].shape == x.shape
