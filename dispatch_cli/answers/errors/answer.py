@@ -112,8 +112,6 @@ def answer(text: str, errors: Sequence[ErrorText], state: State, file: str = "-"
     asked = first._replace(details=(*first.details, *_conditions(text, first, name, state)))
     chosen = _of_kind(text, errors, asked.names, state, file)
     report = chosen if name is None else _with_state(chosen, asked, name, state)
-    if report.version.release == "2.0":
-        report = replace(report, user=tuple(tip.replace("compiler.disable", "_dynamo.disable") for tip in report.user))
     if not is_warning(first) and all(error.earlier or is_warning(error) for error in errors):
         report = replace(report, facts=(Fact("handled", (), Proof.TEXT, HANDLED), *report.facts))
     return report

@@ -448,8 +448,6 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         yield "functional", case.operator.removeprefix("aten::").partition(".")[0].strip("_")
     if (package := PACKAGES.get(backend) or PACKAGES.get(case.backend_name or "")) is not None:
         yield "package", package
-    if case.key.startswith("Autocast"):
-        yield "autocast", _type(case, case.key.removeprefix("Autocast"))
     yield from (("device", _device(case, backend)), ("backend", backend))
     of_kernels = {case.universe.runtime_parts[key][0] for key in case.kernels or ()}
     of_call = is_backend and not case.makes

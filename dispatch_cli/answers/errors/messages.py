@@ -118,8 +118,15 @@ def _evidence(field: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((name, re.compile(expression)) for name, _, expression in parts)
 
 
+AT_MOST = 3
+"""Number of pieces of advice that an answer gives: who reads further has tried the likely ones."""
+
+
 def advice(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    """The advice of a message that is for such a text. names: of the text, and of conditions that hold."""
+    """The advice of a message that is for such a text, the best first.
+
+    names: of the text, and of conditions that hold.
+    """
     first: list[str] = []
     others: list[str] = []
     for text in texts:
@@ -128,4 +135,4 @@ def advice(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
         asked = [(part["sign"], part["detail"] in names) for part in _CONDITION.finditer(text, 0, end)]
         if all(holds is (sign != "!") for sign, holds in asked if sign != "+"):
             (first if ("+", True) in asked else others).append(filled(text[end:], names))
-    return (*first, *others)
+    return (*first, *others)[:AT_MOST]

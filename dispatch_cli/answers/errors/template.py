@@ -77,7 +77,7 @@ HOLES = {
     "is_device": r"is_(?P<device>cuda|cpu)",
     # a backend, and not a kind of tensors on it
     "dense_device": r"(?!Sparse|Quantized|Mkldnn)(?P<other_device>\w{1,60})",
-    "sparse_backend": r"(?P<layout>(?:Sparse|Quantized|Mkldnn)\w{1,30})",
+    "sparse_backend": r"(?:Sparse|Quantized|Mkldnn)\w{1,30}",
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
     "found_dtype": rf"{_C10}(?P<found_dtype>(?!UNKNOWN)[A-Za-z]\w{{2,20}})",
@@ -99,7 +99,7 @@ HOLES = {
     r"|torch(?:vision|audio)?\b(?!\.library\b)(?:\.\w{1,60}\b){0,6}"
     r"|torch_(?:npu|musa|mlu|xla|ipex|hpu|gcu|sdaa|tensorrt)(?P<of_backend>))(?(of_backend)[\w.]{0,60})",
     "api_name": rf"(?P<name>(?!{_BACKEND}|privateuseone\b|_autoload\b|_C\b)(?:_six\b(?P<six>)"
-    r"|_(?:[cC]uda|[xX]pu|mps_)\w{1,90}(?P<of_build>)|(?:mps|xpu)\b(?P<of_device>)|\w{1,100}))",
+    r"|_(?:[cC]uda|[xX]pu|mps_)\w{1,90}|(?:mps|xpu)\b(?P<of_device>)|\w{1,100}))",
     # the source of a program, and not of a file that was saved
     "scripted": r"(?=[\s\S]{0,2000}?(?:HERE|original call|not annotated with))"
     r"(?![\s\S]{0,2000}(?:Serialized|code/_))(?P<scripted>)",

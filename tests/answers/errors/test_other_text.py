@@ -146,7 +146,6 @@ def test_a_text_that_proves_nothing_is_refused_in_one_sentence(text: str) -> Non
     [
         (DYNAMO, "Dynamo met code that it does not trace", "fullgraph=True"),
         (f"{FAKE}no such entry", "a call fails with fake tensors: mylib::f", "torch.compiler.disable"),
-        (f"torch 2.0.1\n{FAKE}no such entry", "a call fails with fake tensors: mylib::f", "torch._dynamo.disable"),
         (INDUCTOR, f"{INDUCTOR_SAYS}: aten::convolution", "backend='aot_eager'"),
     ],
 )

@@ -89,7 +89,6 @@ untried(
 )
 untried("no-dtype", "float8 is for stored weights", SECOND)
 untried("no-kernel", "Or, for all operators of the backend, a fallback", "needs an older PyTorch")
-untried("no-device-module", "This PyTorch is older than the device 'mps'", "needs an old version")
 untried("ran-on-cpu", "If it fails or is too slow", "needs a backend with a fallback to the CPU")
 untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback to the CPU")
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
@@ -107,7 +106,6 @@ def saved_program_for_a_device_of_phones(advice):
 
 
 untried("no-kernel", "In C++, with a libtorch for CUDA", OTHER_BUILD)
-untried("mixed-devices", "Under FakeTensorMode, create the module on the device", SECOND)
 
 
 @tries(

@@ -96,7 +96,6 @@ untried("not-exported", "or `antialias=False` to the resize", "needs the package
 untried("not-in-runtime", "Or leave the check out", "needs ExecuTorch")
 untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
-untried("inference-tensor", "If no line of the program changes it", "the texts are faults of PyTorch")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
 untried("ran-on-cpu", "Turn fused Transformers off", "needs a backend with a fallback to the CPU")

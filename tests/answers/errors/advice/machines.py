@@ -70,7 +70,6 @@ untried("no-library-file", "needs PyTorch's `lib` in its rpath", "needs a progra
 untried("not-built", "Import the package of the backend first", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
 untried("no-library-file", "are not sought in PATH", "needs Windows")
-untried("no-library-file", "Or another program's DLL of the same name", "needs Windows")
 untried("mixed-dtypes", "convert it to the dtype of the prediction", "needs an older version")
 untried("wrong-arguments", "a result not computed, or an argument that was left out", "a diagnosis")
 untried("not-defined", "Install the PyTorch for which the program", OTHER_BUILD)

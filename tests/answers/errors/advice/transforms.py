@@ -305,13 +305,6 @@ def branch_with_a_graph_break(advice):
     assert torch.compile(f, backend="eager", fullgraph=True)(torch.ones(2)).sum() == 4
 
 
-@tries("no-data", "of a list of tensors, call torch.stack")
-def tensor_of_a_list_of_tensors(advice):
-    x, y = torch.ones(()), torch.zeros(())
-    f = torch.compile(lambda x, y: torch.stack([x, y]) if advice else torch.as_tensor([x, y]), backend="eager")
-    assert f(x, y).sum() == 1
-
-
 @tries("function-transform", "Call it outside of vmap", "or write the loop")
 def function_out_of_vmap(advice):
     class Squared(Separate):
