@@ -182,6 +182,18 @@ def argument_that_is_returned(advice):
     assert x.sum() == 4
 
 
+@tries("wrong-mutation", "`-> Tensor` takes a tensor, and no number or list")
+def number_for_a_tensor(advice):
+    op = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x.new_tensor(3) if advice else 3)
+    assert op(ONE) == 3
+
+
+@tries("wrong-mutation", "and `-> ()` None alone")
+def result_for_none(advice):
+    op = define("t::f", "(Tensor x) -> ()", CPU=lambda x: None if advice else x + 1)
+    assert op(ONE) is None
+
+
 @tries("wrong-mutation", "Correct the fake implementation")
 def dtype_that_was_not_promised(advice):
     @custom_op("t::f", mutates_args=())
