@@ -14,7 +14,6 @@ from dispatch_cli.answers.errors.messages import (
     EVIDENCE,
     MESSAGES,
     NOT_DEFINED,
-    OVERRIDDEN,
     SLOT,
     advice,
     evidence,
@@ -161,11 +160,9 @@ def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], s
 
 
 def _with_state(report: ErrorReport, text: ErrorText, name: OperatorName, state: State) -> ErrorReport:
-    """The answer with what the state says of the operator: of its slot, of its definition, of a kernel replaced."""
+    """The answer with what the state says of the operator: of its slot, of its definition."""
     if MESSAGES[text.kind].rules and name.namespace is not None:
         return _of_slot(report, state, text, name)
-    if text.kind == OVERRIDDEN:
-        return _of_overridden(report, state, name)
     if text.kind == NOT_DEFINED and "of_class" not in text.names:
         if PYTORCHS in text.names:
             report = _of_versions(report, state, text.names)
@@ -331,6 +328,7 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     if conclude.NO_DATA in kinds and key == META:
         reproduced = reproduced or None  # a kernel there refuses, too
     newer = _first_with_kernel(state, name, case, report.version)
+    is_known = case.built or not (case.is_backend and report.over_assumed)
     own = text._replace(operator=str(name), key=_label(case))
     names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
     return replace(
@@ -340,9 +338,9 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
         says=filled(MESSAGES[text.kind].says, own.names),
         facts=facts,
         user=_user(text.kind, names, MESSAGES[SLOT].user),
-        author=() if conclude.NO_REGISTRATION_HELPS & {*kinds} else advice(MESSAGES[text.kind].author, names),
+        author=() if conclude.NO_REGISTRATION_HELPS & {*kinds, *names} else advice(MESSAGES[text.kind].author, names),
         reproduced=reproduced,
-        explained=explain_report(state, name, key) if case.reproduced else None,
+        explained=explain_report(state, name, key) if case.reproduced and is_known else None,
     )
 
 
@@ -397,20 +395,6 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None
-
-
-def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
-    """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
-    new = dict(report.details).get("new", "")
-    key, _ = (None, None) if report.key is None else read_key(state.dispatcher.universe, report.key)
-    details = tuple((field, value) for field, value in report.details if field != "previous")
-    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
-    if key in registered:
-        kernels = [registration.kernel for registration in registered[key]]
-        replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
-        if replaced is not None:
-            details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
-    return replace(report, details=details)
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.answers.errors.messages import MESSAGES, NO_AUTOGRAD, NO_BATCHING_RULE, NO_KERNEL, NOT_ON_DEVICE
+from dispatch_cli.answers.errors.messages import MESSAGES, NO_AUTOGRAD, NO_KERNEL, NOT_ON_DEVICE
 from dispatch_cli.answers.errors.printed import PrintedTable, TextVersion
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
@@ -87,11 +87,12 @@ class Case(NamedTuple):
     functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
     for keys of no one device. backend_name: the name of PrivateUse1 in the text. over: the names of the loaded state.
     own: the given files define the operator. kernels: the backend keys with a kernel of the operator; None where that
-    is not known. in_text: the text shows them. meta: a kernel at Meta is possible. pytorchs: the operator is PyTorch's
-    own. rule: the rule of its slot in the state; None where the state lacks the operator. declared: a file of the user
-    has that kernel. built: the state is of a build with that backend. factory: every backend has the operator. makes:
-    the call is told where its result is to be. refuses: the batching rule of the state only raises. several: the
-    operator takes more than one tensor. tags: its tags.
+    is not known. in_text: the text shows them. fallen: where there are none, the backends with a fallback, which may
+    have moved the call to the CPU. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the state;
+    None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of a
+    build with that backend. factory: every backend has the operator. makes: the call is told where its result is to be.
+    refuses: the batching rule of the state only raises. several: the operator takes more than one tensor.
+    changes: the call may be in place. tags: its tags.
     """
 
     universe: Universe
@@ -105,7 +106,7 @@ class Case(NamedTuple):
     own: bool
     kernels: tuple[str, ...] | None
     in_text: bool
-    meta: bool
+    fallen: tuple[str, ...]
     pytorchs: bool
     rule: Rule | None
     declared: bool
@@ -114,6 +115,7 @@ class Case(NamedTuple):
     makes: bool
     refuses: bool
     several: bool
+    changes: bool
     tags: tuple[str, ...]
 
     @property
@@ -175,11 +177,23 @@ def case_of(
     table = dispatcher.table(name) if known else None
     entry = None if table is None else table[key]
     rule = dispatcher.operator(name).live[key].rule if known else None
-    kernels = shown.kernels(universe)
+    rules, kernels = shown.lines, shown.kernels(universe)
     in_text = kernels is not None
     if not in_text and table is not None and rule in MESSAGES[text.kind].rules:
-        filled = (slot for slot in universe.runtime if table[slot].rule not in NO_KERNEL_RULES)
-        kernels = tuple(slot for slot in filled if autograd_key_of(universe, slot) is not None)
+        rules = {slot: table[slot].rule for slot in universe.runtime if autograd_key_of(universe, slot) is not None}
+        kernels = tuple(slot for slot, of in rules.items() if of not in NO_KERNEL_RULES)
+    moved = shown.fallbacks(universe) if key == "CPU" and is_pytorchs(state, name) else set()
+    # a default kernel calls others, which tensors of another kind than dense mostly lack
+    other = {
+        slot
+        for slot, of in rules.items()
+        if of is Rule.DEFAULT and universe.runtime_parts.get(slot, (DENSE,))[0] != DENSE
+    }
+    kernels = kernels and tuple(
+        slot for slot in kernels if slot not in other and device_of(universe, slot) not in moved
+    )
+    base, _, overload = str(name).partition(".")
+    in_place = re.compile(rf"{re.escape(base)}_(?:\.|$)")
     declared = entry is not None and (not state.over or (entry.kernel is not None and entry.kernel.span is not None))
     return Case(
         universe=universe,
@@ -193,7 +207,7 @@ def case_of(
         own=own,
         kernels=kernels,
         in_text=in_text,
-        meta=in_text and shown.may_have(META),
+        fallen=tuple(sorted(moved)) if kernels in ((), (META,)) else (),
         pytorchs=is_pytorchs(state, name),
         rule=rule,
         declared=declared,
@@ -202,6 +216,7 @@ def case_of(
         makes=(table is not None and BACKEND_SELECT in table.active) or name == PIN_MEMORY,
         refuses=entry is not None and entry.kernel is not None and REFUSING_RULES in entry.kernel.debug,
         several=definition is not None and _takes_several(definition.schema.arguments),
+        changes=base.endswith("_") or (overload.endswith("out") and any(map(in_place.match, dispatcher.names()))),
         tags=() if definition is None else definition.tags,
     )
 
@@ -254,9 +269,8 @@ class Fact(NamedTuple):
     or PyTorch, was built without this backend. no-extension: the compiled part of the package is missing. not-loaded:
     nothing has registered kernels of this backend. left-out: the build has selected operators. not-written: nobody
     wrote this kernel. other-layout: on this device there are kernels for these kinds of tensors only. no-data: the
-    operator reads data, which these tensors lack. here: the state has a kernel there. not-reached: the call ends at the
-    first key, before it gets to the second. handled: another error came while this one was handled. versions: the
-    embedded versions that define the operator.
+    operator reads data, which these tensors lack. here: the state has a kernel there. handled: another error came while
+    this one was handled. versions: the embedded versions that define the operator.
     """
 
     kind: str
@@ -266,12 +280,12 @@ class Fact(NamedTuple):
 
 
 NOT_BUILT, NO_DATA = "pytorch-not-built", "no-data"
-NO_REGISTRATION_HELPS = frozenset({NOT_BUILT, NO_DATA})
-"""The kernel is written, and this PyTorch lacks it; or the operator reads data that its tensors do not have."""
+NO_REGISTRATION_HELPS = frozenset({NOT_BUILT, NO_DATA, "misused", "hip", "of_fallback"})
+"""The kernel is written, and this PyTorch lacks it; the operator reads data that is missing; or the call is wrong."""
 LIKELY = {
     "not-built": "the package that has {operator} was built without {device}",
     NOT_BUILT: "this PyTorch was built without {device}",
-    "no-extension": "the compiled part of the package, which has the kernels, was not built or not loaded",
+    "no-extension": "the package was built without it, as for another GPU, or the part that has it is not loaded",
     "left-out": "this build leaves {operator} out, as one for phones with the operators of one model does, or this "
     "PyTorch is older than the kernel",
     "not-loaded": "the kernels of {device} are not loaded in this process, made for another PyTorch, or not written",
@@ -283,16 +297,18 @@ LIKELY = {
 def facts(case: Case) -> Iterator[Fact]:
     """Facts, most certain first."""
     if case.key == UNDEFINED:
-        yield _no_tensors(case)
+        why = "a list of tensors was empty, all were undefined or None, or they were in a list of lists"
+        yield Fact("no-tensors", (), Proof.TEXT, f"The call got no tensor: {why}.")
         return
     if case.is_backend:
-        if case.kernels is not None and (case.in_text or case.built):
+        is_known = case.kernels is not None and (case.in_text or case.built)
+        if is_known and not case.fallen and case.key not in (case.kernels or ()):
             yield _kernels(case)
         kind, verb = ("makes", "creates") if case.makes else ("tensors", "was made with")
+        if case.operator == str(PIN_MEMORY):
+            verb = "pins memory of the CPU, for"
         whose = ", a backend whose kernels a package outside of PyTorch brings" if case.backend in OUTSIDE else ""
         yield Fact(kind, (case.key,), Proof.TEXT, f"The call {verb} {_tensor(case)}{whose}.")
-    elif case.text.kind not in (NO_AUTOGRAD, NO_BATCHING_RULE):
-        yield _of_call(case)
     if "Batched" in case.key and (case.refuses or READS_DATA in case.tags):
         why = f"What {case.operator} returns depends on data, and under vmap a tensor has the data of a whole batch"
         yield Fact(NO_DATA, (case.key,), Proof.STATE, f"{why}: a rule can only refuse.")
@@ -306,19 +322,11 @@ def facts(case: Case) -> Iterator[Fact]:
         why = f"The size of what {case.operator} returns depends on data, which meta tensors do not have"
         yield Fact(NO_DATA, (META,), Proof.STATE, f"{why}: no version of PyTorch runs it for them by default.")
         return
-    if case.is_backend and case.key != META:
-        yield from _reason(case)
-    if case.here:
+    reasons = [*_reason(case)] if case.is_backend and case.key != META else []
+    yield from reasons
+    is_default = case.rule is Rule.DEFAULT and not case.declared and case.key != META
+    if case.here and not is_default and all(reason.kind != NOT_BUILT for reason in reasons):
         yield _here(case)
-
-
-def _no_tensors(case: Case) -> Fact:
-    why = (
-        "It has no tensor (a list of tensors was empty, all were undefined or None, they were in a list of lists, "
-        f"where the dispatcher does not look, or {case.operator} takes none), or the keys of its tensors are excluded "
-        "by a guard, or passed over by fallthroughs."
-    )
-    return Fact("no-tensors", (), Proof.TEXT, f"No key of a backend was left for the call. {why}")
 
 
 def _kernels(case: Case) -> Fact:
@@ -327,21 +335,10 @@ def _kernels(case: Case) -> Fact:
     kernels = case.kernels or ()
     if all(key == META for key in kernels):
         return Fact("nowhere", (), proof, f"{build} has no kernel of {case.operator} for any device.")
-    if len(kernels) > MANY:
-        key = f"{case.key}, here named {case.backend_name}" if case.is_renamed else case.backend_name or case.key
-        text = f"{build} has kernels of {case.operator} at {some_of(kernels)}, and none at {key}."
-    else:
-        meta = ", and perhaps at Meta" if case.meta and META not in kernels else ""
-        text = f"{build} has kernels of {case.operator} at {_and(kernels)} only{meta}."
+    key = f"{case.key}, here named {case.backend_name}" if case.is_renamed else case.backend_name or case.key
+    there = some_of(kernels) if len(kernels) > MANY else _and(kernels)
+    text = f"{build} has kernels of {case.operator} at {there}, and none at {key}."
     return Fact("only-at", kernels, proof, text)
-
-
-def _of_call(case: Case) -> Fact:
-    """The part of a call that a key stands for which comes before those of backends."""
-    key = (case.key,)
-    below = "" if case.backend is None else f" for {_device(case, case.backend)}"
-    text = f"The call failed at {case.key}, before it got to a kernel{below}."
-    return Fact("not-reached", key if case.backend is None else (*key, case.backend), Proof.TEXT, text)
 
 
 def _reason(case: Case) -> Iterator[Fact]:
@@ -359,11 +356,16 @@ def _reason(case: Case) -> Iterator[Fact]:
 def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     """The usual reason, by the kind of its fact; None where nothing tells it. kinds: other tensors with kernels."""
     backend, others = case.backend, case.devices(DENSE)
+    is_known = case.in_text or case.built or case.own
+    if case.fallen or backend == "HIP" or (backend == "XPU" and case.operator.startswith("torchvision::")):
+        return None
     creates = case.makes and case.pytorchs and backend not in (None, "CPU")
     if creates and not (case.here or kinds or case.factory):
         return None  # the device may be missing: nothing shows a kernel or a tensor
     if backend is None or case.functionality != DENSE:
-        return None if case.here else NOT_BUILT if backend is None and case.factory else "not-written"
+        if backend is None and case.factory and not case.here:
+            return NOT_BUILT
+        return None if case.here or kinds or not is_known else "not-written"
     if case.own and not case.in_text:
         return "not-written"  # the files that define it have no such kernel
     if case.kernels is None:
@@ -377,10 +379,12 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
         if case.kernels is not None:
-            return None if case.here else "not-written"
+            return None if case.here or not is_known else "not-written"
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
+    if backend in OUTSIDE and case.kernels is None:
+        return None
     if backend in ("CPU", *OUTSIDE) or FOR_THE_CPU.match(case.operator):
         return "not-written"
     return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
@@ -397,11 +401,7 @@ def _likely(case: Case, kind: str) -> Fact:
 def _here(case: Case) -> Fact:
     """The state has what the text says is missing."""
     what = "batching rule" if "Batched" in case.key else "kernel"
-    calls = ""
-    if case.key == META:
-        calls = ", which gives shapes only"
-    elif case.rule is Rule.DEFAULT and not case.declared:
-        calls = ", a default one, which calls other operators, or only raises"
+    calls = ", which gives shapes only" if case.key == META else ""
     who = "The files that are given declare" if case.declared else f"{case.over} has"
     return Fact("here", (case.key,), Proof.STATE, f"{who} a {what} there{calls}.")
 
@@ -426,12 +426,11 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         kernel = "the missing kernel, which gives shapes only" if case.key == META else "the missing kernel"
         yield "missing", "a batching rule there" if "Batched" in case.key else kernel
     elif (case.backend in OUTSIDE and "not-loaded" not in kinds) or (
-        case.pytorchs and (kind == NOT_ON_DEVICE or (not case.built and "not-written" in kinds))
+        case.pytorchs and (kind == NOT_ON_DEVICE or (is_backend and not (case.built or case.here or case.factory)))
     ):
         yield "unwritten", ""
-    elsewhere = {str(case.universe.runtime_parts[key][1]) for key in case.kernels or () if key != META}
-    if case.pytorchs and case.key == "CPU" and elsewhere in ({"PrivateUse1"}, {"XPU"}):
-        yield from (("of_fallback", ""), ("only_on", _device(case, *elsewhere)))
+    if case.fallen:
+        yield from (("of_fallback", ""), ("only_on", _or(tuple(_device(case, device) for device in case.fallen))))
     if to and case.makes:
         yield from (("created_on", _or(to)), ("created_by", _type(case, to[0])))
     elif to:
@@ -445,14 +444,19 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         if tensors:
             yield "only_for", _or(tuple(sorted(tensors)))
     if functionality == QUANTIZED and case.operator.removeprefix("aten::") in FUNCTIONAL:
-        yield "functional", case.operator.removeprefix("aten::").partition(".")[0].strip("_")
+        method = case.operator.removeprefix("aten::").partition(".")[0].strip("_")
+        yield "functional", "cat([x, y])" if method == "cat" else f"{method}(x, y)"
     if (package := PACKAGES.get(backend) or PACKAGES.get(case.backend_name or "")) is not None:
         yield "package", package
+    if step := re.match(r"aten::_(foreach|fused)_", case.operator):
+        yield "option", step[1]
     yield from (("device", _device(case, backend)), ("backend", backend))
     of_kernels = {case.universe.runtime_parts[key][0] for key in case.kernels or ()}
+    is_of_sparse = bool(case.kernels) and of_kernels <= {SPARSE, CSR}
     of_call = is_backend and not case.makes
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
+    is_gradient = case.makes or "of_gradient" in case.text.names
     is_cpu_only = case.devices(DENSE) == ("CPU",)
     is_sync = case.operator == "c10d::broadcast_"  # of the parameters of a module, by FSDP and DDP
     is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
@@ -460,6 +464,8 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     conditions = {
         **dict.fromkeys((kind.replace("-", "_") for kind in kinds), True),
         "declared": case.declared,
+        "changes": case.changes,
+        "vision_on_xpu": backend == "XPU" and case.operator.startswith("torchvision::"),
         "older": version.older_than_all or version.nearest is not None,
         "on_mac": "MPS" in case.devices(DENSE),
         "for_cuda": backend == "CUDA",
@@ -482,8 +488,9 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "quantized": is_backend and functionality == QUANTIZED,
         "nested": (of_call and functionality == NESTED) or case.key == autograd_key_of(case.universe, f"{NESTED}CPU"),
         "dense": of_call and is_dense,
-        "coo": is_backend and functionality == SPARSE and not case.factory,
-        "only_sparse": of_call and is_dense and bool(case.kernels) and of_kernels <= {SPARSE, CSR},
+        "coo": is_backend and functionality == SPARSE and not case.factory and is_gradient,
+        "misused": of_call and is_dense and (QUANTIZED in there or is_of_sparse),
+        "only_sparse": of_call and is_dense and is_of_sparse,
         "compressed": functionality == CSR and (case.makes or SPARSE in there),
         "made_sparse": case.makes and functionality in (SPARSE, CSR),
         "dense_there": DENSE in there,

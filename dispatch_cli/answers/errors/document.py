@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from dispatch_cli.answers.errors.conclude import NO_REGISTRATION_HELPS
 from dispatch_cli.answers.errors.report import ErrorReport
 from dispatch_cli.answers.explain import document as explain
 from dispatch_cli.answers.explain.advice_document import advice_texts
@@ -15,7 +14,7 @@ from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.words import undecided_lines
 
-DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
+DETAILS = {"previous": "registered before", "new": "registered now"}
 """The labels of the details that are shown on their own."""
 FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
 """Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
@@ -39,7 +38,7 @@ def document(report: ErrorReport) -> Iterator[Block]:
     if compared:
         yield Gap()
         yield from map(Paragraph, compared)
-    if report.explained is not None:
+    if report.explained is not None and not report.over_assumed:
         yield Gap()
         yield from explain.document(replace(report.explained, undecided_kernels=()), advice=False)
 
@@ -59,7 +58,7 @@ def _author(report: ErrorReport) -> Sequence[str]:
     None where a build lacks the kernels that the operator has, or the tensors the data that it reads.
     """
     what = None if report.explained is None or report.key is None else report.explained.what
-    if not isinstance(what, SlotExplanation) or any(fact.kind in NO_REGISTRATION_HELPS for fact in report.facts):
+    if not report.author or not isinstance(what, SlotExplanation):
         return report.author
     helps = [item for item in what.advice if item.changes or item.manual not in (None, *FOR_USERS)]
     return [*advice_texts(helps)] or report.author
@@ -67,18 +66,16 @@ def _author(report: ErrorReport) -> Sequence[str]:
 
 def _comparison(report: ErrorReport) -> Iterator[str]:
     """The state that the text is compared with, and how the text fits it."""
-    here = ", ".join(report.over) or "these files"
+    yield from _version(report)
+    if report.over_assumed:
+        return
     if report.key is None and report.explained is not None:
         slot = report.explained.what
         yield f"The text names no key; this explains {slot.key if isinstance(slot, SlotExplanation) else ''}."
-    yield from _version(report)
     if report.reproduced is False:
-        bases = "".join(f" --base {name}" for name in report.over) if report.over_assumed else ""
-        same = "" if report.over_assumed else ", with the same files and options,"
         yield (
-            f"In {here} the slot holds something else at {report.key}: the text is from another build or version, or "
-            f"other registrations were loaded there. `explain {report.operator} {report.key}{bases}`{same} shows the "
-            "slot here."
+            f"In {', '.join(report.over) or 'these files'} {report.key} of {report.operator} is filled in another way: "
+            "the text is from another build or version, or other registrations were loaded there."
         )
 
 

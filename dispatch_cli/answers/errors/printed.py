@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, Universe, autograd_key_of
+from dispatch_cli.model.universe import AUTOGRAD, BACKEND_SELECT, META, Universe, autograd_key_of
 
 RENAMED = "PrivateUse1"
 """The backend that an out-of-tree library can give a name of its own."""
@@ -22,10 +22,10 @@ _OLD_ENDING = "TensorId"
 _OLD_NAMES = {"Autocast": "AutocastCUDA", "ORT": "MAIA", "Variable": AUTOGRAD}
 """Former names of keys: Autocast until 1.11, ORT until 2.3, VariableTensorId until 1.5."""
 _RELEASE = re.compile(
-    r"(?i)(?<![\w.])(?:py|lib)?torch(?:[ _.]{0,3}version(?:__)?)?['\"]?(?: ?[:=]{1,2} ?| |-|/| v)['\"]?"
-    r"([12])\.(\d{1,2})(?!\d)"
+    r"(?i)(?<![\w.])(?:py|lib)?torch(?:[ _.]{0,3}version(?:__)?)?['\"]?(?: \(e\.g\.,? 1\.0\))?"
+    r"(?: ?[:=]{1,2} ?| |-|/| v)['\"]?([12])\.(\d{1,2})(?!\d)"
 )
-"""``PyTorch version: 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
+"""``PyTorch Version (e.g., 1.0): 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
 
 
 def key_named(universe: Universe, printed: str) -> str | None:
@@ -91,9 +91,12 @@ class PrintedTable(NamedTuple):
         shown -= {key for key, rule in self.lines.items() if rule is Rule.FALLBACK}
         return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
 
-    def may_have(self, key: str) -> bool:
-        """True for a listed key at which the text does not tell a kernel of the operator from a fallback."""
-        return key in (self.listed or ()) and key not in self.lines
+    def fallbacks(self, universe: Universe) -> set[str]:
+        """The backends at whose keys the text shows a backend fallback, or does not tell it from a kernel."""
+        keys = (key for key in {*self.lines, *(self.listed or ())} if autograd_key_of(universe, key) is not None)
+        parts = ((self.lines.get(key), universe.runtime_parts[key][1]) for key in keys)
+        shown = {of for rule, of in parts if rule is Rule.FALLBACK or (rule is None and of in (RENAMED, "XPU"))}
+        return {backend for backend in shown if backend not in (None, "CPU", META)}
 
 
 def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
@@ -122,9 +125,9 @@ def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
     """
     if text.available_cut or not text.available:
         return False
-    last = key_named(universe, text.available[-1]) or ""
+    last = [key_named(universe, name) or "" for name in text.available[-2:]]  # Functionalize stood last for a time
     above = max(universe.slot[key] for key in universe.covered_by(AUTOGRAD))
-    return is_old(text.available[-1]) or universe.slot.get(last, 0) > above
+    return is_old(text.available[-1]) or any(universe.slot.get(key, 0) > above for key in last)
 
 
 FALLBACKS = 4

@@ -82,9 +82,8 @@ def test_a_slot_of_which_nothing_is_known_is_not_stated() -> None:
 
 
 def test_a_default_kernel_is_no_kernel_of_the_backend() -> None:
-    assert "here" not in {fact.kind for fact in answered(no_kernel("aten::sgn", "PrivateUse1")).facts}
-    facts = [fact.text for fact in answered(no_kernel("aten::sgn", "MTIA")).facts]
-    assert facts[-1] == "torch-2.15 has a kernel there, a default one, which calls other operators, or only raises."
+    for key in ("PrivateUse1", "MTIA"):
+        assert "here" not in {fact.kind for fact in answered(no_kernel("aten::sgn", key)).facts}
 
 
 def test_the_devices_of_all_arguments_are_looked_at() -> None:
@@ -114,24 +113,10 @@ def test_whose_symbol_it_is(symbol: str, kind: str, name: str) -> None:
     assert ("old_abi" in dict(report.details)) is symbol.endswith("Ss")
 
 
-def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
-    """PyTorch's warning names the first kernel with a C++ signature, at whatever key."""
-    report = answered(
-        "Warning: Overriding a previously registered kernel for the same operator and the same dispatch key\n"
-        "  operator: aten::relu(Tensor self) -> Tensor\n    registered at /pytorch/RegisterSchema.cpp:6\n"
-        "  dispatch key: CUDA\n  previous kernel: registered at /pytorch/LegacyBatchingRegistrations.cpp:1079\n"
-        "       new kernel: registered at /x/my.cpp:5"
-    )
-    details = dict(report.details)
-    assert "previous" not in details
-    assert "LegacyBatching" not in details["replaced"]
-    assert "CUDA" in details["replaced"]
-
-
 def test_an_operator_of_the_given_files_is_theirs_and_not_of_the_base() -> None:
     text = "NotImplementedError: Could not run 'tiny::store_block' with arguments from the 'CUDA' backend."
     out = call("explain", "--from-error", "-", "examples/backend", stdin=text.encode()).out
-    assert "The state of the given files has kernels of tiny::store_block at PrivateUse1 only" in out
+    assert "The state of the given files has kernels of tiny::store_block at PrivateUse1, and none at CUDA" in out
     assert "built without CUDA" not in out
     assert "`x.to('tiny')`" in out
 
