@@ -51,7 +51,7 @@ PACKAGE_OF = {
     "npu": "torch_npu",
     "pyg": "pyg_lib",
     "quantized_decomposed": "torch.ao.quantization, torchao or executorch (executorch.exir)",
-    "tensorrt": "nvidia-modelopt or torch_tensorrt",
+    "tensorrt": "torch_tensorrt or nvidia-modelopt",
     "torch_ipex": "intel_extension_for_pytorch",
     "torchaudio_sox": "torchaudio",
     "video_reader": "torchvision",
@@ -64,6 +64,7 @@ OPSETS = {
     for opset, names in (
         (10, "flip fmod isfinite isinf nan_to_num"),
         (11, "argsort chunk hstack im2col linalg_det masked_scatter masked_select round upsample_bicubic2d vstack"),
+        (11, "torchvision::nms torchvision::roi_align torchvision::roi_pool"),
         (12, "binary_cross_entropy_with_logits celu cross_entropy_loss einsum nll_loss nll_loss_nd outer tensordot"),
         (13, "diagonal repeat_interleave tensor_split tile unflatten"),
         (14, "scaled_dot_product_attention tril triu"),
@@ -77,9 +78,16 @@ OPSETS = {
 """The opset of ONNX from which on torch.onnx.export with ``dynamo=False`` has an operator, or more of its forms."""
 _IN_NO_OPSET = re.compile(r"p?inverse|symeig|(?:linalg_)?(?:p?inv|svd|qr|eigh?|cholesky|solve|lstsq|lu)(?:_|vals|$)")
 """Begins the names of operators on matrices that ONNX does not have."""
-_SAVED_PLACE = re.compile(r"(?<!\S)\S{1,400}\.py\(\d{1,9}\): .*")
-KNOWN_PACKAGES = re.compile(r"fbgemm_gpu|mmcv|pyg_lib|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|vision)|xformers")
-"""The packages whose name is sure; another namespace may be the name of a part."""
+_SAVED_PLACE = re.compile(r"(?<!\S)\S{1,400}\.py\(\d{1,9}\): .*|File \"[^\"\n]{1,400}\", line \d{1,9}(?![\d,])")
+KNOWN_PACKAGES = re.compile(
+    r"fbgemm_gpu|mmcv|pyg_lib|detectron2|intel_extension_for_pytorch|sgl_kernel|xformers"
+    r"|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|_tensorrt|vision)"
+)
+"""The packages whose name is sure, and which load a compiled part; another namespace may be the name of a part."""
+_NO_PACKAGE = re.compile(
+    r"_\w*|(?:my|your|custom|ext|test|foo|demo|example|kernel)\w{0,20}|(?:lib|op|ns)s?(?:_\w*)?|[a-z]"
+)
+"""Namespaces that people choose for operators of their own, and those of parts."""
 OVERLAY = "-mps"
 """The ending of names of the embedded overlays, which add a backend that the embedded builds lack."""
 
@@ -125,9 +133,9 @@ def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: S
         yield "caffe2", ""
     else:
         yield "overloads" if "overload" in dict(error.details) else PACKAGES, ""
-    yield from _of_package(name)
-    if name is not None and _is_in_path(name.namespace, text):
-        yield "own_code", ""
+    yield from _of_package(name, text)
+    first, second = map(int, (version_of(text, error, api.load_universes(bases.names())).release or "0.0").split("."))
+    yield "torchvisions", f"0.{second + (15 if first > 1 else 1)}" if (first, second) >= (1, 5) else "0.M"
     yield from _of_onnx(error)
     yield from evidence(uncoloured(text))
 
@@ -203,7 +211,7 @@ def _of_versions(report: ErrorReport, state: State, names: Mapping[str, str]) ->
     named, versions = report.operator or "", bases.names()
     defining = tuple(base for base in versions if _defines(api.load_state([], bases=[base]).dispatcher.names(), named))
     is_since = bool(defining) and defining == versions[: len(defining)]
-    whose = f"those from {defining[-1]} on" if is_since else some_of(defining)
+    whose = "all" if defining == versions else f"those from {defining[-1]} on" if is_since else some_of(defining)
     text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}"
     if defining:
         return replace(report, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
@@ -268,17 +276,21 @@ def _defines(names: Iterable[str], named: str) -> bool:
     return any(name == named or name.startswith(f"{named}.") for name in names)
 
 
-def _of_package(name: OperatorName | None) -> Iterator[tuple[str, str]]:
+def _of_package(name: OperatorName | None, text: str) -> Iterator[tuple[str, str]]:
     """Conditions and names of the package of an operator, by its namespace."""
     namespace = "" if name is None else name.namespace or ""
-    is_vllms = re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", namespace)
-    package = "vLLM (or a plugin or fork of it)" if is_vllms else PACKAGE_OF.get(namespace, namespace)
+    is_vllms = re.fullmatch(r"_(?:\w+_)?C(?:_\w+)?", namespace) is not None
+    packages = ["vllm"] if is_vllms else PACKAGE_OF.get(namespace, namespace).split(" or ")
+    running = [package for package in (*packages, namespace) if package and _is_in_path(package, text)]
+    package = "vLLM (or a plugin or fork of it)" if is_vllms else " or ".join(running[:1] or packages)
     is_known = KNOWN_PACKAGES.fullmatch(package) is not None
-    if package:
-        yield from ((f"namespace_{package}", ""), ("its_package", package), (f"in_{namespace}", ""))
-    if is_known:
-        yield "known_package", package
-    yield "whose_package", package if is_known or is_vllms or namespace in PACKAGE_OF else "the package"
+    compiled, is_name = is_known or is_vllms, _NO_PACKAGE.fullmatch(package or "_") is None
+    conditions = {"own_code": running, "compiled": compiled, "unsure": not compiled, "vllms": is_vllms}
+    conditions |= {f"namespace_{package}": package, f"in_{namespace}": namespace}
+    yield from ((condition, "") for condition, holds in conditions.items() if holds)
+    names = {"known_package": is_known, "guess": is_name and not compiled, "its_package": is_name or compiled}
+    yield from ((each, package) for each, holds in names.items() if holds)
+    yield "whose_package", package if compiled or namespace in PACKAGE_OF else "the package"
 
 
 def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -301,8 +313,6 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from evidence(" ".join((details.get("function") or "-", *sorted(dtypes))), "kernels")
     if details.get("type") in _NUMBERS:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
-        if details.get("given", "").startswith(("List", "list", "tuple", "Tuple")):
-            yield "listed_numbers", ""
     if details.get("type") == "Tensor" and details.get("given") in _NUMBERS:
         yield "wants_tensor", ""
     method = details.get("dtype", "").lower()

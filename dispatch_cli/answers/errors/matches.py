@@ -104,6 +104,7 @@ def demangled(symbol: str) -> str:
             at = end
         if head is None or head["nested"] is None:
             break
-    if not names or not all(name.lstrip("~").isidentifier() for name in names):
+    ends_right = head is None or head["nested"] is None or symbol[at : at + 1] in "EIBCDS"  # else letters were lost
+    if not names or not ends_right or not all(name.lstrip("~").isidentifier() for name in names):
         return symbol
     return f"{'::'.join(names)}{'[abi:cxx11]' if symbol.startswith('B5cxx11', at) else ''}"

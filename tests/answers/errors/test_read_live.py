@@ -49,7 +49,8 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def test_the_exporter_has_the_operators_from_these_opsets_on() -> None:
-    registered = json.loads(in_pytorch.run([torch_python(), "-c", _OPSETS, *OPSETS, "inverse"]).stdout)
+    own = [name for name in OPSETS if "::" not in name]  # and not torchvision's
+    registered = json.loads(in_pytorch.run([torch_python(), "-c", _OPSETS, *own, "inverse"]).stdout)
     assert registered.pop("inverse") is None
     assert [name for name, opsets in registered.items() if OPSETS[name] not in opsets] == []
 

@@ -51,7 +51,7 @@ def function_of_another_pytorch(advice):
     torch.ops.load_library(build("mine", source, options=(f"-L{LIBRARIES}", "-ltorch_cpu")))
 
 
-@tries("undefined-symbol", "or compile with `-D_GLIBCXX_USE_CXX11_ABI=", needs="g++", since="2.8")
+@tries("undefined-symbol", "or compile by `-D_GLIBCXX_USE_CXX11_ABI=", needs="g++", since="2.8")
 def string_of_the_old_abi(advice):
     in_new_folder()
     source = """#include <string>

@@ -57,11 +57,11 @@ def text_in_place_of_a_number(advice):
     assert op(ONE, n[0].item() if "item" in advice else int(n) if advice else n).sum() == 8
 
 
-@tries("wrong-arguments", "or call it once for each number of the list")
+@tries("wrong-arguments", "for lists of tensors and numbers write a loop")
 def list_in_place_of_a_number(advice):
     op = add_number()
-    numbers = [1, 2]
-    assert sum(op(ONE, n).sum() for n in numbers) == 20 if advice else op(ONE, numbers)
+    tensors, numbers = [ONE, ONE], [1, 2]
+    assert sum(op(x, n).sum() for x, n in zip(tensors, numbers, strict=True)) == 20 if advice else op(ONE, numbers)
 
 
 @tries("wrong-arguments", "Call `.item()` on that tensor before")

@@ -9,7 +9,7 @@ from tests.answers.errors.advice.slots import ONE, define
 from tests.answers.errors.advice.trial import tries, untried
 
 
-@tries("not-defined", "is not imported before the call: import it", "import the extension module, first")
+@tries("not-defined", "Import the module that defines")
 def operator_of_a_package(advice):
     if advice:
         operator_of_a_package.kept = define("t::f", "(Tensor x) -> Tensor", CPU=lambda x: x + 1)
@@ -74,7 +74,9 @@ untried("no-derivative", "Train with PyTorch's own attention", "another program"
 untried("data-dependent", "If the operator takes the size of its result", "needs a fake tensor mode without shapes")
 untried("not-defined", "In a program of C++, Rust, Go or Java: link its library", "needs C++")
 untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs onnx")
-untried("not-defined", "Link a static library that has TORCH_LIBRARY", "needs C++")
+untried("not-defined", "is not imported before the call: import it", "needs a package")
+untried("not-defined", "A warning at the import of torchvision", "needs another build of an extension")
+untried("not-defined", "Python modules of vLLM and its plugins define vllm::", "needs another build of an extension")
 untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
 untried(
     "undefined-symbol", "Import torch before the extension, which loads", "the programs run where torch is imported"
@@ -93,7 +95,7 @@ untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a b
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
 untried("not-exported", "or `antialias=False` to the resize", "needs the packages of the exporter")
-untried("not-in-runtime", "Or leave the check out", "needs ExecuTorch")
+untried("not-in-runtime", "Leave the check out", "needs ExecuTorch")
 untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")

@@ -62,7 +62,6 @@ def complex_input(advice):
 
 
 untried("mixed-devices", "an offload of accelerate", "needs accelerate")
-untried("no-library-file", "The text says for which PyTorch or CUDA it was built", OTHER_BUILD)
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
 

@@ -241,7 +241,7 @@ untried("no-dtype", "Packed weights of a quantized model (GPTQ, AWQ) have to sta
 untried("bad-registration", "Of a package: use its release for the installed PyTorch", "needs a package")
 untried("not-defined", "or load its library: `torch.ops.load_library(path)`", "needs a compiled library")
 untried("not-defined", "Export the model without operators of Caffe2", "needs an older build")
-untried("not-defined", "Load the library that registers the class", "needs a compiled library")
+untried("not-defined", "Import what registers the class", "needs a compiled library")
 untried("no-kernel", "Try a newer PyTorch, or package of the backend", "no such version is known")
 untried("no-kernel", "If this is a part of the text", "something to look at")
 untried("no-kernel", "Create the tensor on", "needs another build")

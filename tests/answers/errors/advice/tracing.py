@@ -20,7 +20,7 @@ untried("not-exported", "ONNX has no such operator", "needs the packages of the 
 untried("other-text", "it calls PyTorch's own operators", "what is in Inductor's cache is not warned of")
 untried("not-exported", "Pass `opset_version={expected}`", "needs the packages of the exporter")
 untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTorch")
-untried("not-in-runtime", "Decompose the operators", "needs ExecuTorch")
+untried("not-in-runtime", "Delegate it to a backend that has it", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "That is of training", "needs ExecuTorch")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
