@@ -23,7 +23,7 @@ _OLD_NAMES = {"Autocast": "AutocastCUDA", "ORT": "MAIA", "Variable": AUTOGRAD}
 """Former names of keys: Autocast until 1.11, ORT until 2.3, VariableTensorId until 1.5."""
 _RELEASE = re.compile(
     r"(?i)(?<![\w.])(?:py|lib)?torch(?:[ _.]{0,3}version(?:__)?)?['\"]?(?: \(e\.g\.,? 1\.0\))?"
-    r"(?: ?[:=]{1,2} ?| |-|/| v)['\"]?([12])\.(\d{1,2})(?!\d)"
+    r"(?: ?[:=]{1,2} ?| {1,40}|-|/| v)['\"]?([12])\.(\d{1,2})(?!\d)"
 )
 """``PyTorch Version (e.g., 1.0): 2.4.1``, ``torch==2.4.1+cu121``, ``torch-2.4.1``, ``torch 2.4``."""
 
