@@ -233,6 +233,7 @@ untried("no-kernel", "before you create a tensor", "needs the package of a backe
 untried("no-kernel", "Install a build of {whose_package} for [[", "needs another build")
 untried("no-kernel", "Use a newer PyTorch for XPU", "needs another build")
 untried("no-kernel", "pass `{option}=False`", "needs another device")
+untried("no-kernel", "BetterTransformer of optimum calls it", "needs another package")
 untried("evidence", "GradScaler is for", "needs a GPU")
 untried("no-kernel", "Or run the program on the CPU: device='cpu'", "needs another build")
 untried("no-dtype", "It takes no float32", "needs a GPU")
