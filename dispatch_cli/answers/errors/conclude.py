@@ -356,7 +356,7 @@ def _reason(case: Case) -> Iterator[Fact]:
 def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
     """The usual reason, by the kind of its fact; None where nothing tells it. kinds: other tensors with kernels."""
     backend, others = case.backend, case.devices(DENSE)
-    is_known = case.in_text or case.built or case.own
+    is_known = case.built or case.own  # of other builds and packages the text proves nothing
     if case.fallen or backend == "HIP" or (backend == "XPU" and case.operator.startswith("torchvision::")):
         return None
     creates = case.makes and case.pytorchs and backend not in (None, "CPU")
@@ -383,10 +383,8 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
-    if backend in OUTSIDE and case.kernels is None:
-        return None
     if backend in ("CPU", *OUTSIDE) or FOR_THE_CPU.match(case.operator):
-        return "not-written"
+        return "not-written" if case.own else None
     return "not-built" if case.kernels is not None or backend in IN_BUILDS else None
 
 
