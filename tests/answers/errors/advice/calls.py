@@ -241,7 +241,7 @@ untried("mixed-dtypes", "If the call is in a package's code", "needs another bui
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
-untried("not-on-device", "Or take a release of {whose_package} that has a kernel", "needs another build")
+untried("not-on-device", "Or take a newer release of {whose_package}", "needs another build")
 untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
 untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
 untried("no-batching-rule", "Use torch.where in place of a condition", "needs an older version")
