@@ -194,6 +194,8 @@ def _of_onnx(error: ErrorText) -> Iterator[tuple[str, str]]:
         yield from (("opset", str(OPSETS[name])), ("higher" if opset < OPSETS[name] else "same_opset", ""))
     else:
         yield "no_opset", ""
+    conditions = {"own_op": re.match(r"(?!prim|quantized|torchvision)\w+::", name), "ends_in_place": name.endswith("_")}
+    yield from ((condition, "") for condition, holds in conditions.items() if holds)
 
 
 def _is_in_path(namespace: str | None, text: str) -> bool:

@@ -92,6 +92,7 @@ def path_of_classes(advice):
 
 untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
+untried("not-exported", "An operator outside of PyTorch needs a translation", "needs the packages of the exporter")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
 untried("not-exported", "or `antialias=False` to the resize", "needs the packages of the exporter")
