@@ -455,7 +455,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
     is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
     is_gradient = case.makes or "of_gradient" in case.text.names
-    is_cpu_only = case.devices(DENSE) == ("CPU",)
+    is_elsewhere = not case.here and (case.kernels is None or case.devices(DENSE) == ("CPU",))
     is_sync = case.operator == "c10d::broadcast_"  # of the parameters of a module, by FSDP and DDP
     is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
     is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL or is_sync
@@ -477,7 +477,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_phones": case.key in OF_PHONES,
         "of_dropout": DROPOUT.match(case.operator),
         "eager_meta": case.key == META and (is_sync or case.operator.startswith("aten::")) and is_eager and is_asked,
-        "elsewhere": kind == NO_KERNEL and is_of_build and case.several and (case.kernels is None or is_cpu_only),
+        "elsewhere": kind == NO_KERNEL and is_elsewhere and is_of_build and case.several,
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS and not not_on_cpu,
