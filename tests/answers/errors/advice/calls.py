@@ -75,7 +75,7 @@ def tensor_in_place_of_a_number(advice):
     "mixed-dtypes",
     "`x.to(weight.dtype)`",
     "or the model: `model.to(x.dtype)`",
-    "call it under `torch.autocast(device_type)`",
+    "run the forward under `torch.autocast(device_type)`",
 )
 def product_of_two_dtypes(advice):
     layer, x = torch.nn.Linear(2, 2), torch.ones(2, 2, dtype=torch.bfloat16)
@@ -95,11 +95,14 @@ def input_of_float64(advice):
     torch.bmm(x, weight)
 
 
-@tries("mixed-dtypes", "`y.to(x.dtype)`; or", "or use what returns its result", "or an `out=` of")
+@tries(
+    "mixed-dtypes", "`y.to(x.dtype)`, which cuts", "Use what returns its result", "`x = x.to(y.dtype)`, the `out=` too"
+)
 def floats_added_to_integers(advice):
     x, y = torch.ones(2, dtype=torch.long), torch.ones(2)
     if "out=" in advice:
         torch.add(x, y, out=torch.empty(2))
+        x.to(y.dtype).add_(y)
     elif "returns" in advice:
         assert torch.equal(x + y, 2 * y)
     else:
@@ -158,7 +161,8 @@ def weight_of_a_loss(advice):
     assert x.grad is not None
 
 
-untried("no-derivative", "A newer PyTorch, or a newer release of its package", "needs another build")
+untried("no-derivative", "Use a newer PyTorch, which may have it", "needs another build")
+untried("no-derivative", "Operators of `prims` come from a decomposition", "needs another compiler")
 untried("not-defined", "build PyTorch with this operator", OTHER)
 untried("no-library-file", "If Python runs in the folder of the package's sources", OTHER)
 untried("no-subclass", "Call it on an ordinary tensor", OTHER)
@@ -169,7 +173,7 @@ def name_without_a_namespace(advice):
     torch.library.define("t::f" if advice else "f", "(Tensor x) -> Tensor")
 
 
-@tries("no-sharding", "Call it on local tensors, `x.to_local()`", "Register a strategy", since="2.13")
+@tries("no-sharding", "`x.to_local()` where each part stands for itself", "Register a strategy", since="2.13")
 def plain_tensor_in_a_custom_op(advice):
     from torch.distributed.tensor import Replicate, distribute_tensor
     from torch.distributed.tensor.experimental import register_sharding
@@ -232,12 +236,10 @@ untried("no-kernel", "Use a COO tensor in place of it", "as `x.to_dense()`, whic
 untried("no-kernel", "Use a dense tensor in place of it", "as `x.to_dense()`, which is tried")
 untried("no-kernel", "Move the tensors to the CPU for this call", "as `x.to('cpu')`, which is tried")
 untried("no-kernel", "Use the device 'cuda'", "needs a GPU")
-untried("changed-in-place", "If the function works without torch.compile", "needs a fault of PyTorch")
+untried("changed-in-place", "If it works uncompiled", "needs a fault of PyTorch")
 untried("not-defined", "If other operators of the library work", "needs another build")
 untried("no-subclass", "Use a newer release of the package of the class", "needs another build")
 untried("no-kernel", "FloatFunctional()", "needs the conversion of a whole model")
-untried("inference-tensor", "If the call is in a package's code", "needs another build")
-untried("mixed-dtypes", "If the call is in a package's code", "needs another build")
 untried("mixed-dtypes", "Or leave autocast out, and compute in one dtype", "as `model.to(x.dtype)`, which is tried")
 untried("not-defined", "Install the torchvision that belongs to", "needs another build")
 untried("no-kernel", "A phone has no", "needs a phone")
@@ -245,12 +247,13 @@ untried("not-on-device", "Or take a newer release of {whose_package}", "needs an
 untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
 untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
 untried("no-batching-rule", "Use torch.where in place of a condition", "needs an older version")
-untried("no-derivative", "It is a layer as MPS", "needs a GPU")
+untried("no-derivative", "On MPS its backward has no derivative", "needs a GPU")
 untried(
     "fake-mixed",
     "Keep the function that uses it out of the compiled region",
     "as other calls that are kept out, which are tried",
 )
+untried("no-dtype", "newer ones have the code for", "needs another build")
 untried("no-dtype", "A newer PyTorch may have the code for", "needs another build")
 untried("under-vmap", "If no line of the program changes it, PyTorch's own operator", "needs another build")
 untried("bad-registration", "Leave the namespace out of the schema", "needs C++")

@@ -73,10 +73,10 @@ def bits_of_floats(advice):
 SECOND = "needs a second device with data"
 OTHER_BUILD = "needs another build"
 BACKEND = "needs the package of a backend"
-untried("no-dtype", "check `torch.cuda.is_available()`", "something to look at; needs a GPU")
+untried("no-dtype", "If it should run on a GPU: move the module", "needs a GPU")
 untried("no-dtype", "Convert them before they are moved", SECOND)
 untried("no-dtype", "to its AT_DISPATCH macro", "needs C++")
-untried("no-dtype", "is a kernel of an extension, and no newer PyTorch has code for it", "needs CUDA and an extension")
+untried("no-dtype", "is mostly a kernel of an extension", "needs CUDA and an extension")
 untried("no-stub", "Move the tensors to the CPU for this call", BACKEND)
 untried("no-library-file", "Build or install the package again", "needs nvcc")
 untried("no-stub", "Set `torch.backends.quantized.engine", "needs a build without an engine")

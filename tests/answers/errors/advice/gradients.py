@@ -70,17 +70,9 @@ def gradient_of_another_shape(advice):
     "omit create_graph=True",
     "plain operators (indexing, sums)",
     "Attention that has them",
-    "Write the backward of your operator with operators that have derivatives",
 )
 def second_derivative_of_attention(advice):
     q = torch.rand(1, 1, 4, 8, requires_grad=True)
-    if "Write" in advice:
-        f = clone_op()
-        f.register_autograd(lambda ctx, g: g * 2)
-        y = f(q)
-        (g,) = torch.autograd.grad(y.pow(2).sum(), q, create_graph=True)
-        torch.autograd.grad(g.sum(), q)
-        return
     with sdpa_kernel(SDPBackend.MATH) if "Attention" in advice else contextlib.nullcontext():
         attention = torch.nn.functional.scaled_dot_product_attention
         loss = (q @ q.mT if "plain" in advice else attention(q, q, q)).sum()
@@ -102,7 +94,7 @@ class Step(torch.autograd.Function):
 @tries(
     "no-derivative",
     "call it with `x.detach()`",
-    "Else write an autograd.Function with a backward of your own",
+    "as an autograd.Function of your own",
     "with operators that have derivatives",
 )
 def operator_without_a_derivative(advice):
@@ -227,7 +219,7 @@ class Same(torch.autograd.Function):
         return g
 
 
-@tries("changed-in-place", "do not let it return an argument or a view of one")
+@tries("changed-in-place", "let it return `y.clone()`, no argument and no view")
 def view_of_a_function_changed(advice):
     Same.copies = bool(advice)
     Same.apply(training(1.0) * 2).mul_(3).backward()

@@ -100,7 +100,7 @@ def plain_beside_distributed(advice):
 
 @tries(
     "no-sharding",
-    "`x.to_local()`, then `DTensor.from_local(…)`",
+    "`y = f(x.full_tensor())`, and wrap the result",
     "torch.distributed.tensor.experimental.register_sharding",
     since="2.5",
 )
@@ -118,5 +118,5 @@ def operator_without_a_strategy(advice):
         def strategy(x):
             return [([Replicate()], [Replicate()])]
 
-    y = DTensor.from_local(op(x.to_local()), where, [Replicate()]) if "to_local" in advice else op(x)
+    y = DTensor.from_local(op(x.full_tensor()), where, [Replicate()]) if "full_tensor" in advice else op(x)
     assert y.sum().to_local() == 8

@@ -68,12 +68,6 @@ def changed_before_backward(advice):
     y.backward()
 
 
-@tries("changed-in-place", "Use the operator that returns its result")
-def leaf_changed(advice):
-    x = training(1.0)
-    (x.add(1) if advice else x.add_(1)).backward()
-
-
 @tries("backward-call", "Check that parameters require a gradient", "`torch.library.register_autograd(op, backward)`")
 def operator_without_a_history(advice):
     torch._C._set_autograd_fallback_mode("nothing")
@@ -95,7 +89,7 @@ def evaluation_with_gradients(advice):
         (x * 2).sum().backward()
 
 
-@tries("no-strides", "or one of oneDNN (Mkldnn), by `x.to_dense()`")
+@tries("no-strides", "or one of oneDNN, by `x.to_dense()`")
 def filled_as_a_sparse_tensor(advice):
     x = torch.eye(2).to_sparse()
     x = x.to_dense() if advice else x
@@ -119,7 +113,7 @@ def change_of_a_leaf(advice):
         weight[0].add_(1)
 
 
-@tries("no-data", "create it with data, `with torch.device('cpu'):`")
+@tries("no-data", "create it, or that tensor, with `device='cpu'`")
 def value_that_a_module_reads(advice):
     with torch.device("cpu" if advice else "meta"):
         torch.ones(1).item()
@@ -144,7 +138,7 @@ def state_of_an_earlier_step(advice):
     ((state.detach() if "off" in advice else state) * x).sum().backward()
 
 
-@tries("no-strides", "give them two dimensions, with one number for each entry")
+@tries("no-strides", "give them two dimensions, with one number each")
 def product_of_csr_with_more_dimensions(advice):
     x = torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2) if advice else torch.ones(2, 1))
     assert (x @ x).sum() == 2

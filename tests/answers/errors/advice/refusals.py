@@ -1,5 +1,7 @@
 """Texts about tensors that a function refuses for their dtype, layout or device, and about machines and builds."""
 
+import contextlib
+
 import torch
 
 from tests.answers.errors.advice.trial import tries, untried
@@ -59,3 +61,47 @@ def outer_tensor_under_functionalize(advice):
 
     function = torch.func.functionalize(added) if advice else torch.func.functionalize(lambda x: added(x, outer))
     assert function(*((x, outer) if advice else (x,))).sum() == 4
+
+
+@tries("no-data", "read it from a file, `torch.load(file, map_location='cpu')`")
+def state_without_data(advice):
+    state = torch.nn.Linear(2, 2, device="cpu" if advice else "meta").state_dict()
+    torch.nn.Linear(2, 2).load_state_dict(state)
+
+
+@tries("no-dtype", "Compute it in float32, `x.float()`, with autocast off")
+def transform_of_bfloat16(advice):
+    x = torch.ones(4, dtype=torch.bfloat16)
+    torch.fft.rfft(x.float() if advice else x)
+
+
+@tries("changed-in-place", "Or change a copy, `y = x.clone()`")
+def weight_that_is_changed(advice):
+    x = torch.ones(2, requires_grad=True)
+    y = x.clone() if advice else x
+    y.mul_(2)
+    assert x.sum() == 2
+
+
+@tries("changed-in-place", "both inside of `torch.no_grad()`", "or both outside")
+def view_made_without_gradients(advice):
+    x = torch.ones(2, requires_grad=True) * 2
+    with torch.no_grad() if "outside" not in advice else contextlib.nullcontext():
+        view = x[0]
+        if "inside" in advice:
+            view.mul_(2)
+    if "inside" not in advice:
+        view.mul_(2)
+
+
+@tries("changed-in-place", "make x from its parts (torch.stack, torch.where)", "assign to a copy, `x = x.clone()`")
+def slices_assigned_after_they_were_used(advice):
+    y, x = torch.ones(2, requires_grad=True), torch.zeros(2)
+    x[0] = y[0]
+    product = x * y
+    if "stack" in advice:
+        x = torch.stack([x[0], y[1]])
+    else:
+        x = x.clone() if advice else x
+        x[1] = y[1]
+    (product + x).sum().backward()

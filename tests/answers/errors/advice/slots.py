@@ -237,7 +237,6 @@ untried("no-kernel", "BetterTransformer of optimum calls it", "needs another pac
 untried("evidence", "GradScaler is for", "needs a GPU")
 untried("no-kernel", "Or run the program on the CPU: device='cpu'", "needs another build")
 untried("no-dtype", "It takes no float32", "needs a GPU")
-untried("no-dtype", "this one is older than 1.5", "needs an older PyTorch")
 untried("no-dtype", "Packed weights of a quantized model (GPTQ, AWQ) have to stay int32", "needs another package")
 untried("bad-registration", "Of a package: use its release for the installed PyTorch", "needs a package")
 untried("not-defined", "or load its library: `torch.ops.load_library(path)`", "needs a compiled library")

@@ -34,7 +34,7 @@ untried("mixed-devices", "Move it to {device}", GPU)
 untried("not-built", "Compare `torch.cuda.get_arch_list()`", GPU)
 
 
-untried("no-dtype", "The copy converts itself", "needs a backend without the code")
+untried("no-dtype", "Such a copy is a conversion", "needs a backend without the code")
 
 
 @tries("no-stub", "Call `x.to_dense()` before", "or leave that module out of `to_mkldnn`")

@@ -111,7 +111,7 @@ def function_without_a_rule(advice):
     assert vmap(Mapped.apply)(ONE).sum() == 4
 
 
-@tries("function-transform", "Use `x.requires_grad_()` and torch.autograd.grad, not torch.func")
+@tries("function-transform", "use `x.requires_grad_()` and torch.autograd.grad, not torch.func")
 def transform_of_a_custom_op(advice):
     f = clone_op()
     f.register_autograd(lambda ctx, g: g * 2, setup_context=lambda ctx, inputs, output: None)
