@@ -97,7 +97,7 @@ untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
 untried("slot", "If the package of the backend has no collectives", BACKEND)
 
 
-@tries("not-built", "Load the file on the CPU")
+@tries("not-built", "Load it on the CPU")
 def saved_program_for_a_device_of_phones(advice):
     saved = io.BytesIO()
     torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), saved)
