@@ -113,7 +113,6 @@ untried("no-library-file", "Import torch before the extension", "the programs ru
 untried("no-subclass", "If the base class is one of PyTorch's", "needs another build")
 untried("no-sharding", "Some parameters (clip_grad_norm_, an optimizer)", "needs several processes")
 untried("no-dtype", "on a Mac with macOS 14 or newer", "needs a Mac")
-untried("no-dtype", "GradScaler is for float16 alone", "needs a GPU")
 untried("no-dtype", "If a loader initialises weights of a quantized model", "needs another package")
 untried("fake-mixed", "Copy from XLA by `x.cpu()`", "needs XLA")
 untried("mixed-devices", "`copy_` between devices is allowed", "needs an older PyTorch")
