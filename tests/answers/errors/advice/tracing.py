@@ -23,6 +23,8 @@ untried("not-in-runtime", "Link a library that has this kernel", "needs ExecuTor
 untried("not-in-runtime", "Delegate it to a backend that has it", "needs ExecuTorch")
 untried("not-in-runtime", "Register an operator of your own", "needs ExecuTorch")
 untried("not-in-runtime", "That is of training", "needs ExecuTorch")
+untried("data-dependent", "that part runs outside of the graph, as without", "a line of a log, and no warning")
+untried("other-text", "the call is right, and takes a little longer", "a line of a log, and no warning")
 untried("not-exported", "Use a newer release of the converter", "needs the packages of the converters")
 untried("no-api", "for which the program was written", OTHER)
 untried("no-api", "2.0 took it away", OTHER)
