@@ -81,8 +81,8 @@ HOLES = {
     "dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?P<dtype>(?:BFloat16|Float\w{0,12}?|U?Int(?:8|16|32|64)?"
     r"|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined))(?:Tensor|Type)?\b",
     # as people retype it, with small letters
-    "typed_dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?i:(?P<dtype>bfloat16|half|float\w{0,12}|double|long|u?int(?:8|16|32|64)?|short|byte|char|bool"
-    r"|q?u?int\d{1,2}\w{0,4}|complex\w{0,6}|undefined))(?:Tensor|Type)?\b",
+    "typed_dtype": r"(?:torch\.(?:\w{1,20}\.)?)?(?i:(?P<dtype>bfloat16|half|float\w{0,12}|double|long"
+    r"|u?int(?:8|16|32|64)?|short|byte|char|bool|q?u?int\d{1,2}\w{0,4}|complex\w{0,6}|undefined))(?:Tensor|Type)?\b",
     "found_dtype": rf"{_C10}(?P<found_dtype>(?!UNKNOWN)[A-Za-z]\w{{2,20}})",
     "word_dtype": r"(?P<dtype>[Bb]ool|[Cc]omplex)(?:ean)?",
     "integer_tensor": r"(?:torch\.(?:cuda\.)?|CUDA)?(?:Int|Short|Char|Byte)(?:Tensor|Type)",
