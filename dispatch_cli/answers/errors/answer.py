@@ -14,6 +14,7 @@ from dispatch_cli.answers.errors.messages import (
     EVIDENCE,
     MESSAGES,
     NOT_DEFINED,
+    OVERRIDDEN,
     SLOT,
     advice,
     evidence,
@@ -171,6 +172,8 @@ def _with_state(report: ErrorReport, text: ErrorText, name: OperatorName, state:
     """The answer with what the state says of the operator: of its slot, of its definition."""
     if MESSAGES[text.kind].rules and name.namespace is not None:
         return _of_slot(report, state, text, name)
+    if text.kind == OVERRIDDEN:
+        return _of_overridden(report, state, name)
     if text.kind == NOT_DEFINED and "of_class" not in text.names:
         if PYTORCHS in text.names:
             report = _of_versions(report, state, text.names)
@@ -407,6 +410,20 @@ def _first_with_kernel(state: State, name: OperatorName, case: Case, version: Te
         return first
     own = names.index(version.nearest or names[-1])
     return first if names.index(first) < own else None
+
+
+def _of_overridden(report: ErrorReport, state: State, name: OperatorName) -> ErrorReport:
+    """The kernel that is really replaced: PyTorch's warning names the first kernel with a C++ signature, at any key."""
+    new = dict(report.details).get("new", "")
+    key, _ = (None, None) if report.key is None else read_key(state.dispatcher.universe, report.key)
+    details = tuple((field, value) for field, value in report.details if field != "previous")
+    registered = state.dispatcher.operator(name).kernels if name in state.dispatcher else {}
+    if key in registered:
+        kernels = [registration.kernel for registration in registered[key]]
+        replaced = next((kernel for kernel in kernels if kernel.debug not in new), None)
+        if replaced is not None:
+            details = (*details, ("replaced", f"{replaced.label} ({', '.join(state.over) or 'the files'})"))
+    return replace(report, details=details)
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

@@ -14,7 +14,7 @@ from dispatch_cli.model.names import some_of
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.words import undecided_lines
 
-DETAILS = {"previous": "registered before", "new": "registered now"}
+DETAILS = {"replaced": "replaced kernel", "previous": "registered before", "new": "registered now"}
 """The labels of the details that are shown on their own."""
 FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
 """Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
@@ -28,7 +28,9 @@ def document(report: ErrorReport) -> Iterator[Block]:
     if meaning:
         yield Paragraph(meaning)
     yield from undecided_lines(report.undecided_kernels)
-    labelled = [Fact(DETAILS[name], value) for name, value in report.details if name in DETAILS]
+    labelled = [
+        Fact(DETAILS[name], value.removeprefix("registered ")) for name, value in report.details if name in DETAILS
+    ]
     if labelled:
         yield Gap()
         yield Facts(labelled)

@@ -23,6 +23,7 @@ NO_AUTOGRAD = "no-autograd"
 NO_BATCHING_RULE = "no-batching-rule"
 NOT_ON_DEVICE = "not-on-device"
 AMBIGUOUS = "ambiguous"
+OVERRIDDEN = "overridden"
 NOT_DEFINED = "not-defined"
 """The kinds of which an answer says more than their message."""
 

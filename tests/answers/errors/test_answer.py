@@ -428,3 +428,17 @@ def test_a_message_below_a_frame_without_its_line_of_code_is_read() -> None:
 )
 def test_programs_of_other_languages_are_told_to_link_first(program: str, first: str) -> None:
     assert answered(f"{program}\nUnknown builtin op: torch_scatter::scatter_max.").user[0].startswith(first)
+
+
+def test_the_kernel_that_is_replaced_is_that_of_the_key() -> None:
+    """PyTorch's warning names the first kernel with a C++ signature, at whatever key."""
+    report = answered(
+        "Warning: Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+        "  operator: aten::relu(Tensor self) -> Tensor\n    registered at /pytorch/RegisterSchema.cpp:6\n"
+        "  dispatch key: CUDA\n  previous kernel: registered at /pytorch/LegacyBatchingRegistrations.cpp:1079\n"
+        "       new kernel: registered at /x/my.cpp:5"
+    )
+    details = dict(report.details)
+    assert "previous" not in details
+    assert "LegacyBatching" not in details["replaced"]
+    assert "CUDA" in details["replaced"]
