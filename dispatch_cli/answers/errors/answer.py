@@ -307,7 +307,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     conditions = {
         "whole_numbers": any(map(_WHOLE.fullmatch, dtypes)),
         "quantized_weight": not _WHOLE.fullmatch(first) and _EIGHT_BITS.fullmatch(second),
-        "castable": dtypes and dtypes <= {"half", "bfloat16", "float"},  # by autocast
+        "castable": dtypes and dtypes <= {"half", "bfloat16", "float"} and "half" not in details,  # by autocast
         "not_float": not dtypes & {"float", "float32"},
         "of_index": first in ("long", "int") and not _WHOLE.fullmatch(second) and "argument" not in details,
         "meta": "meta" in (details.get("device"), details.get("other_device")),

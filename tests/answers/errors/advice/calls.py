@@ -286,13 +286,11 @@ def minus_of_a_faulty_class(advice):
     assert (x - x).sum() == 0
 
 
-@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there", "as `torch.amp.custom_fwd` does")
+@tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there")
 def function_under_autocast(advice):
-    options = {"device_type": "cpu"} | ({"cast_inputs": torch.float32} if "custom_fwd" in advice else {})
-
     class Written(torch.autograd.Function):
         @staticmethod
-        @torch.amp.custom_fwd(**options)
+        @torch.amp.custom_fwd(device_type="cpu")
         def forward(ctx, x):
             return (x.float() if advice else x.clone()).index_put((torch.tensor([0]),), torch.zeros(1, 2))
 
@@ -310,6 +308,8 @@ def comparison_of_meta_tensors(advice):
 untried("no-kernel", "Call `model.cpu()` before the model is converted", "needs a GPU")
 untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version")
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
+untried("other-text", "You do not have to change anything.", "of a text that is a note")
+untried("mixed-dtypes", "try `foreach=False`", "needs tensors of two devices")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
 
 

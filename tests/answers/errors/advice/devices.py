@@ -35,11 +35,17 @@ def whole_numbers_in_a_loss(advice):
     torch.nn.functional.cross_entropy(prediction if advice else prediction.long(), torch.tensor([0]))
 
 
-@tries("no-dtype", "Convert it before the call, `x.int()`", "for a function of floats, `x.float()`", "mask: `y.bool()`")
+@tries("no-dtype", "Convert it before the call, `x.int()`", "mask: `y.bool()`")
 def truth_values_without_code(advice):
-    x = torch.tensor([[True, False], [True, True]])
-    converted = x.float() if "float" in advice else x.int()
-    assert converted.median().bool() if advice else x.median()
+    x = torch.tensor([False, True])
+    assert (x.int().cumsum(0) if advice else x.cumsum(0, dtype=torch.bool)).bool()[1]
+
+
+@tries("no-dtype", "It computes with floats: `x.float()`", "`y.bool()`", "`y.round().to(x.dtype)`")
+def patches_of_whole_numbers(advice):
+    x = torch.ones(1, 1, 2, 2, dtype=torch.bool if "bool" in advice else torch.int64)
+    y = torch.nn.functional.unfold(x.float() if advice else x, 2)
+    assert (y.bool() if "bool" in advice else y.round().to(x.dtype)).sum() == 4
 
 
 @tries("no-dtype", "Create the tensor, or initialise the module, in a dtype")

@@ -253,7 +253,7 @@ def fake_tensors_on_two_devices(advice):
 
 @tries(
     "data-dependent",
-    "`torch._check(n == 3)`",
+    "`torch._check(n != 0)`",
     "Use torch.where or torch.cond instead of a Python `if`",
     "leave `fullgraph=True` out",
     "`@torch.compiler.disable`",
@@ -263,10 +263,10 @@ def condition_on_a_symbol(advice):
     def body(x):
         n = 5 if "integers" in advice else x.sum().item()
         if "_check" in advice:
-            torch._check(n == 5)
+            torch._check(n != 0)
         if "where" in advice:
             return torch.where(x.sum() > 3, x + 1, x)
-        return x + 1 if n > 3 else x
+        return x if n == 0 else x + 1
 
     torch._dynamo.config.capture_scalar_outputs = True
     if "disable" in advice:
