@@ -85,6 +85,7 @@ KNOWN_PACKAGES = re.compile(
     r"|torch(?:_npu|ao|audio|_cluster|_scatter|_sparse|_tensorrt|vision)"
 )
 """The packages whose name is sure, and which load a compiled part; another namespace may be the name of a part."""
+_VERSION = re.compile(r"\b(torch|torchvision)(?:\.__version__)?[\s:='\"@`|-]{1,30}([012])\.(\d{1,3})\.\d{1,3}(\+\w+)?")
 _NO_PACKAGE = re.compile(
     r"_\w*|(?:my|your|custom|ext|test|foo|demo|example|kernel)\w{0,20}|(?:lib|op|ns)s?(?:_\w*)?|[a-z]"
 )
@@ -135,10 +136,19 @@ def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: S
     else:
         yield "overloads" if "overload" in dict(error.details) else PACKAGES, ""
     yield from _of_package(name, text)
-    first, second = map(int, (version_of(text, error, api.load_universes(bases.names())).release or "0.0").split("."))
-    yield "torchvisions", f"0.{second + (15 if first > 1 else 1)}" if (first, second) >= (1, 5) else "0.M"
+    yield from _of_torchvision(version_of(text, error, api.load_universes(bases.names())).release or "0.0", text)
     yield from _of_onnx(error)
     yield from evidence(uncoloured(text))
+
+
+def _of_torchvision(release: str, text: str) -> Iterator[tuple[str, str]]:
+    """The torchvision for a release of PyTorch, and the condition that a text shows two versions that fit."""
+    first, second = map(int, release.split("."))
+    yield "torchvisions", f"0.{second + (15 if first > 1 else 1)}" if (first, second) >= (1, 5) else "0.M"
+    shown = sorted({match.groups(default="") for match in _VERSION.finditer(text)})
+    if [name for name, *_ in shown] == ["torch", "torchvision"] and shown[0][3] == shown[1][3]:
+        ahead = int(shown[1][2]) - int(shown[0][2])
+        yield "together" if ahead == (15 if shown[0][1] == "2" else 1) else "apart", ""
 
 
 def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], state: State, file: str) -> ErrorReport:
@@ -216,10 +226,15 @@ def _of_versions(report: ErrorReport, state: State, names: Mapping[str, str]) ->
     named, versions = report.operator or "", bases.names()
     defining = tuple(base for base in versions if _defines(api.load_state([], bases=[base]).dispatcher.names(), named))
     is_since = bool(defining) and defining == versions[: len(defining)]
+    is_gone = bool(defining) and not is_since and defining == versions[-len(defining) :]
     whose = "all" if defining == versions else f"those from {defining[-1]} on" if is_since else some_of(defining)
-    text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose or 'none'} define {named}"
+    whose = f"those up to {defining[0]}" if is_gone else whose or "none"
+    text = f"Of the embedded versions, {versions[-1]} to {versions[0]}, {whose} define {named}"
     if defining:
-        return replace(report, facts=(Fact("versions", defining, Proof.STATE, f"{text}."),))
+        text += ", newer ones do not: it was taken out." if is_gone else "."
+        names = {**names, "gone" if is_gone else "everywhere" if defining == versions else "changing": ""}
+        facts, means = (Fact("versions", defining, Proof.STATE, text),), filled(MESSAGES[report.kind].means, names)
+        return replace(report, facts=facts, means=means, user=_user(report.kind, names))
     return _of_nearest(report, "versions", text, state.dispatcher.names(), names)
 
 
@@ -290,6 +305,8 @@ def _of_package(name: OperatorName | None, text: str) -> Iterator[tuple[str, str
     package = "vLLM (or a plugin or fork of it)" if is_vllms else " or ".join(running[:1] or packages)
     is_known = KNOWN_PACKAGES.fullmatch(package) is not None
     compiled, is_name = is_known or is_vllms, _NO_PACKAGE.fullmatch(package or "_") is None
+    part = "_C" if namespace.startswith("_C") else namespace
+    yield "vllm_module", f"vllm.vllm_flash_attn.{part}" if "_fa" in part else f"vllm.{part}"
     conditions = {"own_code": running, "compiled": compiled, "unsure": not compiled, "vllms": is_vllms}
     conditions |= {f"namespace_{package}": package, f"in_{namespace}": namespace}
     yield from ((condition, "") for condition, holds in conditions.items() if holds)
@@ -345,7 +362,8 @@ def _of_slot(report: ErrorReport, state: State, text: ErrorText, name: OperatorN
     newer = _first_with_kernel(state, name, case, report.version)
     is_known = case.built or not (case.is_backend and report.over_assumed)
     own = text._replace(operator=str(name), key=_label(case))
-    names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": key}
+    shown_key = key if case.is_renamed or key != "PrivateUse1" else _label(case)  # that of a fork
+    names = {**own.names, **dict(conclude.details(case, kinds, newer, report.version)), "key": shown_key}
     return replace(
         report,
         key=None if text.key is None else key,
@@ -377,7 +395,8 @@ def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> Er
     if kernels is None or "CPU" in kernels:
         names |= {"moved_to": "CPU", "moved_by": "`x.to('cpu')`"}
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
-    return replace(report, means=means + there, user=advice(MESSAGES[SLOT].user, names) or (TELL_THE_AUTHOR,))
+    user = advice(MESSAGES[SLOT].user, names) or (TELL_THE_AUTHOR,)
+    return replace(report, means=means + there, user=user, author=() if key == UNNAMED else report.author)
 
 
 def _first_with_kernel(state: State, name: OperatorName, case: Case, version: TextVersion) -> str | None:

@@ -16,7 +16,6 @@ from dispatch_cli.answers.errors.read import ErrorText
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName, some_of
-from dispatch_cli.model.schema.model import Argument, is_tensor_list, takes_tensors
 from dispatch_cli.model.universe import (
     AUTOGRAD,
     BACKEND_SELECT,
@@ -71,6 +70,8 @@ OF_EVERY_BACKEND = frozenset({"copy_", "_copy_from", "fill_.Scalar", "add.out"})
 """Operators of PyTorch that packages of backends have, beside those that make tensors."""
 FUNCTIONAL = frozenset({"add.Tensor", "add_.Tensor", "add.out", "mul.Tensor", "mul_.Tensor", "mul.out", "cat", "_cat"})
 """Operators of PyTorch that a module which is quantized has to call in another way."""
+CHOSEN = re.compile(r"aten::(?:_?slow_conv|thnn_conv|\w*convolution|\w*batch_norm|\w*(?:lstm|gru|rnn))")
+"""Begins the names of operators that PyTorch chooses by the devices of the tensors: others are for GPUs."""
 REFUSING_RULES = "BatchRulesDynamic"
 """PyTorch's file of batching rules that only raise: they are of operators whose result depends on data."""
 READS_DATA, SIZED_BY_DATA = "data_dependent_output", "dynamic_output_shape"
@@ -91,7 +92,7 @@ class Case(NamedTuple):
     have moved the call to the CPU. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the state;
     None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of a
     build with that backend. factory: every backend has the operator. makes: the call is told where its result is to be.
-    refuses: the batching rule of the state only raises. several: the operator takes more than one tensor.
+    refuses: the batching rule of the state only raises.
     changes: the call may be in place. tags: its tags.
     """
 
@@ -114,7 +115,6 @@ class Case(NamedTuple):
     factory: bool
     makes: bool
     refuses: bool
-    several: bool
     changes: bool
     tags: tuple[str, ...]
 
@@ -215,16 +215,9 @@ def case_of(
         factory=name in FACTORIES,
         makes=(table is not None and BACKEND_SELECT in table.active) or name == PIN_MEMORY,
         refuses=entry is not None and entry.kernel is not None and REFUSING_RULES in entry.kernel.debug,
-        several=definition is not None and _takes_several(definition.schema.arguments),
         changes=base.endswith("_") or (overload.endswith("out") and any(map(in_place.match, dispatcher.names()))),
         tags=() if definition is None else definition.tags,
     )
-
-
-def _takes_several(arguments: Collection[Argument]) -> bool:
-    """True for several tensors, or a list of them; one that the result is written to does not count."""
-    tensors = [item for item in arguments if takes_tensors(item) and not item.kwarg_only]
-    return len(tensors) > 1 or any(is_tensor_list(item.real_type) for item in tensors)
 
 
 def device_of(universe: Universe, key: str) -> str | None:
@@ -379,7 +372,7 @@ def _likely_reason(case: Case, kinds: tuple[str, ...]) -> str | None:
         return "not-loaded"
     if case.pytorchs:  # there are tensors of the device, so PyTorch was built for it
         if case.kernels is not None:
-            return None if case.here or not is_known else "not-written"
+            return None if case.here or not is_known or _is_elsewhere(case) else "not-written"
         return "left-out" if backend == "CPU" and case.here else None
     if not others and (case.kernels is not None or backend == "CPU"):
         return "no-extension"
@@ -453,9 +446,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
     is_of_sparse = bool(case.kernels) and of_kernels <= {SPARSE, CSR}
     of_call = is_backend and not case.makes
     below = case.kernels is None or case.key in {autograd_key_of(case.universe, slot) for slot in case.kernels}
-    is_of_build = is_dense and case.backend not in ("CPU", META, *OUTSIDE) and case.pytorchs and not case.makes
     is_gradient = case.makes or "of_gradient" in case.text.names
-    is_elsewhere = not case.here and (case.kernels is None or case.devices(DENSE) == ("CPU",))
     is_sync = case.operator == "c10d::broadcast_"  # of the parameters of a module, by FSDP and DDP
     is_eager = not {"fake", "compiling", "exporting", "faking", "item"} & case.text.names.keys()
     is_asked = "no_weights" not in case.text.names if case.is_sized_by_data else kind == NO_KERNEL or is_sync
@@ -477,7 +468,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "of_phones": case.key in OF_PHONES,
         "of_dropout": DROPOUT.match(case.operator),
         "eager_meta": case.key == META and (is_sync or case.operator.startswith("aten::")) and is_eager and is_asked,
-        "elsewhere": kind == NO_KERNEL and is_elsewhere and is_of_build and case.several,
+        "elsewhere": kind == NO_KERNEL and _is_elsewhere(case),
         "hip": case.key == "HIP" and case.makes,
         "on_cpu": of_call and (is_dense or case.key in OF_PHONES) and backend != "CPU" and case.kernels is None,
         "raising": kind == NOT_ON_DEVICE and case.key in RAISING_FALLBACKS and not not_on_cpu,
@@ -495,9 +486,15 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "quantized_there": QUANTIZED in there,
         "at_meta": case.key == META,
         "at_autograd": case.key in case.universe.covered_by(AUTOGRAD) and kind != NO_AUTOGRAD and below,
-        "cut": case.kernels is None and kind == NO_KERNEL and is_backend,
     }
     yield from ((name, "") for name, holds in conditions.items() if holds)
+
+
+def _is_elsewhere(case: Case) -> bool:
+    """True for an operator of the CPU that PyTorch chose although a tensor is on a GPU: another one is on the CPU."""
+    only_cpu = case.kernels is None or case.devices(DENSE) == ("CPU",)
+    is_own = case.key == "CUDA" or (case.key in IN_BUILDS and "conv2d" in case.operator)
+    return is_own and only_cpu and not case.here and CHOSEN.match(case.operator) is not None
 
 
 def _tensor(case: Case) -> str:

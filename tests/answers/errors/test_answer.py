@@ -88,7 +88,7 @@ def test_a_default_kernel_is_no_kernel_of_the_backend() -> None:
 
 def test_the_devices_of_all_arguments_are_looked_at() -> None:
     user = answered(no_kernel("aten::_slow_conv2d_forward", "MPS")).user
-    assert user[0].startswith("Check that all tensors of the call, weights too, are on MPS")
+    assert user[0].startswith("The input is probably on the CPU, and the weight on MPS")
 
 
 def test_a_key_that_a_terminal_broke_is_one_key() -> None:

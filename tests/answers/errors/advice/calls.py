@@ -245,6 +245,7 @@ untried("not-defined", "Install the torchvision that belongs to", "needs another
 untried("no-kernel", "A phone has no", "needs a phone")
 untried("not-on-device", "Or take a newer release of {whose_package}", "needs another build")
 untried("no-autograd", "may bring that kernel in a part that was not loaded", "needs another build")
+untried("no-batching-rule", "Call torch.nn.functional.scaled_dot_product", "needs a GPU")
 untried("no-batching-rule", "Let attention take plain operators", "needs a GPU")
 untried("no-batching-rule", "Use torch.where in place of a condition", "needs an older version")
 untried("no-derivative", "On MPS its backward has no derivative", "needs a GPU")

@@ -111,7 +111,9 @@ def saved_program_for_a_device_of_phones(advice):
     torch.jit.load(saved, map_location="cpu" if advice else "vulkan")
 
 
-untried("no-kernel", "In C++, with a libtorch for CUDA", OTHER_BUILD)
+untried("no-kernel", "a libtorch for CUDA: linkers leave torch_cuda out", OTHER_BUILD)
+untried("no-kernel", "Set TORCH_CUDA_VERSION", "needs Rust")
+untried("no-stub", "Call `tch::QEngine", "needs Rust")
 
 
 @tries(
@@ -179,7 +181,7 @@ def attention_of_several_dtypes(advice):
 
 
 untried("not-built", "Set HSA_OVERRIDE_GFX_VERSION", "needs a GPU of AMD")
-untried("no-device-module", "Use a newer PyTorch, or the CPU", BACKEND)
+untried("no-device-module", "Create the numbers on the CPU", BACKEND)
 untried("slot", "Turn off the fused code of Transformers", BACKEND)
 untried("no-device-module", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 leaves it out", BACKEND)
 untried("no-kernel", "Load the saved program to the CPU", "needs a program that was saved from a GPU")

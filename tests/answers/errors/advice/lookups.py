@@ -77,10 +77,11 @@ untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs on
 untried("not-defined", "is not imported before the call: import it", "needs a package")
 untried("not-defined", "A warning at the import of torchvision", "needs another build of an extension")
 untried("not-defined", "Python modules of vLLM and its plugins define vllm::", "needs another build of an extension")
-untried("not-defined", "Compare its namespace with that of TORCH_LIBRARY", "needs C++")
-untried(
-    "undefined-symbol", "Import torch before the extension, which loads", "the programs run where torch is imported"
-)
+untried("not-defined", "These two versions belong together", "needs another build of an extension")
+untried("not-defined", "Use an older PyTorch, or a function", "needs an older PyTorch")
+untried("undefined-symbol", "Leave other libtorch folders out", "needs two builds")
+untried("wrong-arguments", "made this call: use a newer PyTorch", "needs an older PyTorch")
+untried("undefined-symbol", "above the import of the extension", "the programs run where torch is imported")
 
 
 @tries("class-path", "or set `torch.classes.__path__ = []`")
@@ -96,7 +97,7 @@ untried("not-exported", "An operator outside of PyTorch needs a translation", "n
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
 untried("not-exported", "or `antialias=False` to the resize", "needs the packages of the exporter")
-untried("not-in-runtime", "Leave the check out", "needs ExecuTorch")
+untried("not-in-runtime", "Write it with core operators", "needs ExecuTorch")
 untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")

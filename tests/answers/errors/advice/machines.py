@@ -65,7 +65,7 @@ untried("mixed-devices", "an offload of accelerate", "needs accelerate")
 untried("no-sharding", "With fully_shard, parameters are ordinary tensors only", "needs several processes")
 
 
-untried("no-library-file", "needs PyTorch's `lib` in its rpath", "needs a program in C++")
+untried("no-library-file", "A program that is not Python", "needs a program in C++")
 untried("not-built", "Import the package of the backend first", OTHER_BUILD)
 untried("no-library-file", "is only in builds of PyTorch with CUDA", OTHER_BUILD)
 untried("no-library-file", "are not sought in PATH", "needs Windows")

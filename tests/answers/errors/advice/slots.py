@@ -223,7 +223,7 @@ def named_tensor(advice):
 
 
 MPS = "needs a build with MPS or XPU"
-untried("no-kernel", "if some are on another device, PyTorch may choose", "needs a second device with data")
+untried("no-kernel", "The input is probably on the CPU", "needs a second device with data")
 untried("no-kernel", "Before the call, load the library that the files describe", "the user's own library")
 untried("not-on-device", "before torch is imported: the CPU then", MPS)
 untried("no-kernel", "made for the installed PyTorch: the two versions must match", "needs another build")
@@ -244,7 +244,6 @@ untried("not-defined", "or load its library: `torch.ops.load_library(path)`", "n
 untried("not-defined", "Export the model without operators of Caffe2", "needs an older build")
 untried("not-defined", "Import what registers the class", "needs a compiled library")
 untried("no-kernel", "Try a newer PyTorch, or package of the backend", "no such version is known")
-untried("no-kernel", "If this is a part of the text", "something to look at")
 untried("no-kernel", "Create the tensor on", "needs another build")
 untried("no-kernel", "Move the tensors to {moved_to} for this call", "needs another build")
 untried("no-kernel", "Run the quantized model and its inputs on the CPU", "needs a GPU")
