@@ -77,6 +77,7 @@ untried("data-dependent", "In torch.onnx.export: pass `dynamo=False`", "needs on
 untried("not-defined", "is not imported before the call: import it", "needs a package")
 untried("not-defined", "A warning at the import of torchvision", "needs another build of an extension")
 untried("not-defined", "Python modules of vLLM and its plugins define vllm::", "needs another build of an extension")
+untried("not-defined", "Add torchvision's operators to the app", "needs a phone")
 untried("not-defined", "These two versions belong together", "needs another build of an extension")
 untried("not-defined", "Use an older PyTorch, or a function", "needs an older PyTorch")
 untried("undefined-symbol", "Leave other libtorch folders out", "needs two builds")
