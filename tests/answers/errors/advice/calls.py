@@ -311,6 +311,8 @@ untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
 untried("other-text", "You do not have to change anything.", "of a text that is a note")
 untried("mixed-dtypes", "try `foreach=False`", "needs tensors of two devices")
+untried("other-text", "Use PyTorch 2, whose torch.compile is made of torchdynamo", "needs torchdynamo")
+untried("not-captured", "let it return a copy, `x.clone()`", "as no argument as a result, which is tried")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
 
 

@@ -321,4 +321,4 @@ def weight_that_is_turned_in_inference_mode(advice):
         assert x.t().shape == (3, 2)
 
 
-untried("changed-in-place", "Call `x.detach()` in place of `x.detach_()`", "needs an older version")
+untried("changed-in-place", "Write `x = x.detach()` in place of `x.detach_()`", "needs an older version")

@@ -39,7 +39,7 @@ class Handling(torch.Tensor):
 @tries(
     "no-subclass",
     "or plain ones: `x.as_subclass(torch.Tensor)`",
-    "in that method; return",
+    "of the class; return",
     "Pass tensors of one subclass only",
 )
 def subclass_that_handles_nothing(advice):
@@ -55,7 +55,7 @@ class Thing:
         return 3 if cls.handles else NotImplemented
 
 
-@tries("no-subclass", "or plain ones: `x.as_subclass(torch.Tensor)`", "in that method; return NotImplemented only")
+@tries("no-subclass", "or plain ones: `x.as_subclass(torch.Tensor)`", "of the class; return NotImplemented only")
 def class_that_handles_nothing(advice):
     Thing.handles = "method" in advice
     torch.add(ONE, ONE if "plain" in advice else Thing())
