@@ -43,7 +43,7 @@ class Handling(torch.Tensor):
     "Pass tensors of one subclass only",
 )
 def subclass_that_handles_nothing(advice):
-    x = torch.Tensor._make_wrapper_subclass(Handling if "method" in advice or "one" in advice else Refusing, (2,))
+    x = torch.Tensor._make_wrapper_subclass(Handling if "of the class" in advice or "one" in advice else Refusing, (2,))
     (torch.ones(2) if "plain" in advice else x).sin()
 
 
@@ -57,7 +57,7 @@ class Thing:
 
 @tries("no-subclass", "or plain ones: `x.as_subclass(torch.Tensor)`", "of the class; return NotImplemented only")
 def class_that_handles_nothing(advice):
-    Thing.handles = "method" in advice
+    Thing.handles = "of the class" in advice
     torch.add(ONE, ONE if "plain" in advice else Thing())
 
 
