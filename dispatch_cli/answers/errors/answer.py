@@ -335,7 +335,13 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from evidence(" ".join((details.get("function") or "-", *sorted(dtypes))), "kernels")
     if details.get("type") in _NUMBERS:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
-    if details.get("type") == "Tensor" and details.get("given") in _NUMBERS:
+    if details.get("type") == "Tensor" and details.get("given") in (
+        *_NUMBERS,
+        "list",
+        "tuple",
+        "List[int]",
+        "List[float]",
+    ):
         yield "wants_tensor", ""
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
@@ -386,13 +392,16 @@ def _label(case: Case) -> str:
 def _no_such_key(report: ErrorReport, universe: Universe, text: ErrorText) -> ErrorReport:
     """The answer where the universe has no slot of the key that the text names."""
     key, kernels = text.key or "", printed_table(universe, text).kernels(universe)
-    conditions = ("unwritten", "other_than_cpu") if key == UNNAMED else ()
+    is_nested = key.startswith(conclude.NESTED)
+    conditions = ("unwritten", "other_than_cpu") if key == UNNAMED else ("nested",) if is_nested else ()
     names = {**text.names, "key": key, **dict.fromkeys(conditions, "")}
     if key == UNNAMED:
         means = "The key has no name in that PyTorch, as QuantizedCUDA in 1.6, and those of forks, such as DirectML's."
     else:
-        means = f"{universe.name} has no key {key}: the text is from another version or a fork, or it is cut there."
-    if kernels is None or "CPU" in kernels:
+        means = (
+            f"In {universe.name} no tensor has the key {key}: another version or a fork printed it, or the text is cut."
+        )
+    if not is_nested and (kernels is None or "CPU" in kernels):
         names |= {"moved_to": "CPU", "moved_by": "`x.to('cpu')`"}
     there = f" The text has kernels of {text.operator} at {some_of(kernels)} only." if kernels else ""
     user = advice(MESSAGES[SLOT].user, names) or (TELL_THE_AUTHOR,)

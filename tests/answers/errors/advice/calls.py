@@ -193,7 +193,6 @@ def plain_tensor_in_a_custom_op(advice):
 
 
 untried("no-sharding", "Change the placement of an argument", "needs several processes")
-untried("no-sharding", "Create both on one mesh", "needs several processes")
 
 
 untried("not-built", "name another device, such as 'mps'", OTHER)
@@ -218,7 +217,6 @@ def function_without_a_backward(advice):
 untried("fake-mixed", "PyTorch's own tracers each made one", "needs a fault of PyTorch")
 
 
-untried("other-text", "Install what the text asks for", "needs an installation without it")
 untried("other-text", "Call the function instead, such as `torch.sub(x, y)`", "needs a fault of PyTorch")
 untried("no-derivative", "Turn cuDNN off in the forward", "needs a GPU")
 untried("no-kernel", "Run this part with", "needs another build")
@@ -262,8 +260,6 @@ untried("no-library-file", "Delete its folder in ~/.cache/torch_extensions", "ne
 untried("no-kernel", "Pin no memory on this device", "needs another build")
 untried("no-data", "With DeepSpeed: try ZeRO-2", "needs DeepSpeed")
 untried("no-stub", "or turn cuDNN off for the call", "needs a GPU")
-untried("function-transform", "Keep it out of the function that is transformed", "needs a fault of PyTorch")
-untried("other-text", "that is an array of NumPy", "needs numpy in a compiled program")
 
 
 @tries("mixed-dtypes", "Convert `src`, the source, to the dtype of what")
@@ -279,12 +275,6 @@ class RefusingTensor(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         raise TypeError("a fault of the class")
-
-
-@tries("other-text", "Look for a TypeError in the `__torch_function__`")
-def minus_of_a_faulty_class(advice):
-    x = torch.ones(2) if advice else torch.ones(2).as_subclass(RefusingTensor)
-    assert (x - x).sum() == 0
 
 
 @tries("mixed-dtypes", "or convert, `x.float()`", "switch it off there")
@@ -311,7 +301,6 @@ untried("functionalize-alias", "Use PyTorch 2.4 or newer", "needs an old version
 untried("other-text", "Inductor has two ways to make {op}", "needs a fault of PyTorch")
 untried("other-text", "You do not have to change anything.", "of a text that is a note")
 untried("mixed-dtypes", "try `foreach=False`", "needs tensors of two devices")
-untried("other-text", "Use PyTorch 2, whose torch.compile is made of torchdynamo", "needs torchdynamo")
 untried("not-captured", "let it return a copy, `x.clone()`", "as no argument as a result, which is tried")
 untried("not-defined", "In a program of C++, Rust or Swift", "needs C++")
 

@@ -100,7 +100,6 @@ untried("ran-on-cpu", "Register a kernel of", "needs a backend with a fallback t
 untried("mixed-devices", "Move the tensors and the module to one device", SECOND)
 untried("mixed-devices", "does not move a layer that is created in `forward`", SECOND)
 untried("not-built", "Install a build of PyTorch for", OTHER_BUILD)
-untried("slot", "If the package of the backend has no collectives", BACKEND)
 
 
 @tries("not-built", "Load it on the CPU")
@@ -113,7 +112,6 @@ def saved_program_for_a_device_of_phones(advice):
 
 untried("no-kernel", "a libtorch for CUDA: linkers leave torch_cuda out", OTHER_BUILD)
 untried("no-kernel", "Set TORCH_CUDA_VERSION", "needs Rust")
-untried("no-stub", "Call `tch::QEngine", "needs Rust")
 
 
 @tries(

@@ -245,12 +245,6 @@ def meta_beside_cpu(advice):
     torch.add(x.to("meta") if "shapes" in advice else x, layer.weight)
 
 
-@tries("mixed-devices", "Put these tensors on one device before the function is traced")
-def fake_tensors_on_two_devices(advice):
-    with FakeTensorMode():
-        torch.add(torch.ones(2, device="cpu" if advice else "meta"), torch.ones(2))
-
-
 @tries(
     "data-dependent",
     "`torch._check(n != 0)`",

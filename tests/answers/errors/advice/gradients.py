@@ -312,7 +312,7 @@ class Held(torch.Tensor):
         return return_and_correct_aliasing(func, args, kwargs or {}, cls(func(args[0].held)))
 
 
-@tries("inference-tensor", "Use torch.no_grad() instead", "Or create in inference mode, too, what the call uses")
+@tries("inference-tensor", "Use torch.no_grad() instead")
 def weight_that_is_turned_in_inference_mode(advice):
     x = Held(torch.ones(2, 3))
     with torch.no_grad() if "no_grad" in advice else torch.inference_mode():

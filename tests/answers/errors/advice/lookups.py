@@ -94,7 +94,6 @@ def path_of_classes(advice):
 
 untried("not-exported", "Write it with plain operators for the export", "needs the packages of the exporter")
 untried("no-strides", "Use a build that has it (`torch.backends.mkl", "needs a build without MKL")
-untried("not-exported", "An operator outside of PyTorch needs a translation", "needs the packages of the exporter")
 untried("not-exported", "Give a translation", "needs the packages of the exporter")
 untried("not-exported", "Make that dimension static", "needs the packages of the exporter")
 untried("not-exported", "or `antialias=False` to the resize", "needs the packages of the exporter")
@@ -103,7 +102,6 @@ untried("no-dtype", "Use a newer PyTorch, which may take them", "needs a Mac")
 untried("undefined-symbol", "Link libtorch, libtorch_cpu and libc10", "needs a C++ compiler")
 untried("undefined-symbol", "Remove libraries of another PyTorch", "needs two builds")
 untried("undefined-symbol", "With CMake, link libtorch_python as well", "needs a C++ compiler")
-untried("ran-on-cpu", "Turn fused Transformers off", "needs a backend with a fallback to the CPU")
 untried("no-api", "Install the {module} that the program", "needs a backend")
 untried("bad-registration", "use PyTorch 2.8 or newer", "needs two builds")
 
@@ -117,8 +115,6 @@ untried("no-sharding", "Some parameters (clip_grad_norm_, an optimizer)", "needs
 untried("no-dtype", "on a Mac with macOS 14 or newer", "needs a Mac")
 untried("no-dtype", "If a loader initialises weights of a quantized model", "needs another package")
 untried("fake-mixed", "Copy from XLA by `x.cpu()`", "needs XLA")
-untried("mixed-devices", "`copy_` between devices is allowed", "needs an older PyTorch")
-untried("other-text", "Create the embedding with `sparse=False`", "needs an older PyTorch")
 untried("no-sharding", "whose DTensor knows more operators", "needs an older PyTorch")
 untried("no-dtype", "On a TPU use bfloat16 in place of float16", "needs a TPU")
 untried("mixed-devices", "or the other tensors of the call", "needs a GPU")
@@ -129,7 +125,6 @@ untried("no-library-file", "An extension: import torch before it", "needs Window
 untried("no-library-file", "An extension: install its build", "needs Windows")
 untried("no-library-file", "Install or build the extension for the installed PyTorch", OTHER_BUILD)
 untried("no-library-file", "that matches the installed PyTorch and its CUDA", OTHER_BUILD)
-untried("no-library-file", "The installed PyTorch is built without CUDA", OTHER_BUILD)
 untried(
     "no-library-file", "If the program works, you do not have to change anything", "the warnings are of other packages"
 )
@@ -147,3 +142,6 @@ def library_at_another_path(advice):
 
 
 untried("no-subclass", "Each mode needs a rule", "needs another build")
+
+untried("not-defined", "leave the operators of Metal and Vulkan out", "needs another build")
+untried("undefined-symbol", "Take the libtorch with cxx11-abi", "needs C++")

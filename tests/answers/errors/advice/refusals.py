@@ -11,12 +11,6 @@ INTEL_GPU = "needs a GPU of Intel"
 SCRIPT_CLASS = "needs a class of TorchScript in C++"
 
 
-@tries("no-dtype", "`torch.finfo(x.dtype).min` in place of -1e9")
-def mask_filled_beyond_half(advice):
-    x = torch.ones(2, dtype=torch.half)
-    x.masked_fill(torch.tensor([True, False]), torch.finfo(x.dtype).min if advice else -1e9)
-
-
 @tries("mixed-dtypes", "Convert the mask: `mask.bool()`", "or `mask == 0`")
 def mask_of_numbers(advice):
     x, mask = torch.ones(2), torch.tensor([0.0, 1.0])
@@ -25,7 +19,6 @@ def mask_of_numbers(advice):
 
 
 untried("no-dtype", "let Intel's driver emulate it", INTEL_GPU)
-untried("undefined-symbol", "Take the libtorch with cxx11-abi", "needs C++")
 untried("mixed-dtypes", "Convert the tensor to {wanted}", "needs C++")
 untried("wrong-arguments", "The text lists the overloads, and the types", "needs a pass that rewrites graphs")
 
@@ -92,16 +85,3 @@ def view_made_without_gradients(advice):
             view.mul_(2)
     if "inside" not in advice:
         view.mul_(2)
-
-
-@tries("changed-in-place", "make x from its parts (torch.stack, torch.where)", "assign to a copy, `x = x.clone()`")
-def slices_assigned_after_they_were_used(advice):
-    y, x = torch.ones(2, requires_grad=True), torch.zeros(2)
-    x[0] = y[0]
-    product = x * y
-    if "stack" in advice:
-        x = torch.stack([x[0], y[1]])
-    else:
-        x = x.clone() if advice else x
-        x[1] = y[1]
-    (product + x).sum().backward()

@@ -2,7 +2,6 @@
 
 import torch
 from torch.func import functionalize, grad, jacrev, replace_all_batch_norm_modules_, vmap
-from torch.utils.checkpoint import checkpoint
 
 from tests.answers.errors.advice.fakes import clone_op, compiled
 from tests.answers.errors.advice.slots import ONE, define
@@ -13,11 +12,6 @@ from tests.answers.errors.advice.trial import tries, untried
 def random_numbers(advice):
     options = {"randomness": "same" if "same" in advice else "different"} if advice else {}
     vmap(lambda x: x + torch.randn(2), **options)(ONE)
-
-
-untried("no-batching-rule", "In inference mode, use `torch.no_grad()`", "needs an older PyTorch")
-untried("no-autograd", "a package, as of a backend", "needs the package of a backend")
-untried("functionalize-alias", "Leave such a view out of the program", "needs another program")
 
 
 @tries("under-vmap", "call model.eval()")
@@ -214,19 +208,6 @@ class Pair:
         self.x, self.y = x, y
 
 
-@tries("under-vmap", "Pass None in `in_dims`", "Pass the tensors of a class", "register_pytree_node`")
-def argument_that_is_no_tensor(advice):
-    if "register" in advice:
-        torch.utils._pytree.register_pytree_node(Pair, lambda p: ([p.x, p.y], None), lambda xs, _: Pair(*xs))
-    pair = Pair(ONE, ONE)
-    if "None" in advice:
-        vmap(lambda p, x: p.x.sum() + x, in_dims=(None, 0))(pair, ONE)
-    elif "class" in advice and "register" not in advice:
-        vmap(lambda x, y: x + y)(pair.x, pair.y)
-    else:
-        vmap(lambda p: p.x + p.y)(pair)
-
-
 @tries("changed-in-place", "Pass that tensor to the function as an argument")
 def sum_that_is_captured(advice):
     total = torch.zeros(2)
@@ -244,21 +225,6 @@ def batch_norm_under_jacrev(advice):
     elif advice:
         replace_all_batch_norm_modules_(net)
     jacrev(net)(torch.randn(4, 3))
-
-
-@tries("function-transform", "as static methods, and call `F.apply(x)`")
-def function_without_static_methods(advice):
-    class Old(torch.autograd.Function):
-        def forward(self, x):
-            return x * 2
-
-    class New(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * 2
-
-    (New.apply if advice else Old())(torch.ones(2))
 
 
 @tries("under-vmap", "Map the gradient", "torch.autograd.grad outside", "map `grad_outputs` only")
@@ -285,16 +251,6 @@ def backward_in_a_transform(advice):
         torch.sin(x).sum().backward()
     else:
         vmap(lambda x: grad(torch.sin)(x) if advice else (x * 2).backward() or x)(x)
-
-
-@tries("function-transform", "Leave them out under grad, vjp, jacrev and hessian", "or take torch.autograd.grad there")
-def checkpoint_under_grad(advice):
-    def f(x):
-        return x.sin().sum() if "Leave" in advice else checkpoint(torch.sin, x, use_reentrant=False).sum()
-
-    x = torch.zeros(2, requires_grad="autograd" in advice)
-    result = torch.autograd.grad(f(x), x)[0] if "autograd" in advice else grad(f)(x)
-    assert result.sum() == 2
 
 
 @tries("not-captured", "Write there what Dynamo traces")
