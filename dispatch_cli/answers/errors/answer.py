@@ -97,6 +97,7 @@ DTYPES = ("dtype", "other_dtype", "found_dtype")
 """The details that name dtypes."""
 _NUMBERS = {"int": "int", "SymInt": "int", "float": "float", "number": "float", "bool": "bool"}
 """Types of numbers in schemas, and Python's names of them."""
+_LISTS = ("list", "tuple", "List[int]", "List[float]")
 _WHOLE = re.compile(r"u?int\d*|long|short|char|byte|bool|long int|(?:un)?signed char")
 _EIGHT_BITS = re.compile(r"u?int8|char|byte|(?:un)?signed char|float8_\w+")
 
@@ -335,13 +336,7 @@ def _of_tensors(details: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield from evidence(" ".join((details.get("function") or "-", *sorted(dtypes))), "kernels")
     if details.get("type") in _NUMBERS:
         yield from (("wants_number", ""), ("number", _NUMBERS[details["type"]]))
-    if details.get("type") == "Tensor" and details.get("given") in (
-        *_NUMBERS,
-        "list",
-        "tuple",
-        "List[int]",
-        "List[float]",
-    ):
+    if details.get("type") == "Tensor" and details.get("given") in (*_NUMBERS, *_LISTS):
         yield "wants_tensor", ""
     method = details.get("dtype", "").lower()
     if method in ("float", "double", "half", "bfloat16", "long", "int", "byte", "bool"):
