@@ -481,7 +481,7 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
         "misused": of_call and is_dense and (QUANTIZED in there or is_of_sparse),
         "only_sparse": of_call and is_dense and is_of_sparse,
         "compressed": functionality == CSR and (case.makes or SPARSE in there),
-        "made_sparse": case.makes and functionality in (SPARSE, CSR),
+        "made_sparse": case.makes and functionality in (SPARSE, CSR, MKLDNN),
         "dense_there": DENSE in there,
         "quantized_there": QUANTIZED in there,
         "at_meta": case.key == META,

@@ -67,6 +67,14 @@ def _of_fact(fact: Fact, key: str) -> Iterator[Statement]:
             pass
 
 
+def test_a_headline_is_more_than_a_name() -> None:
+    for text in texts():
+        errors = find_errors(text)
+        if errors and not MESSAGES[errors[0].kind].general:
+            says = answer(text, errors, state_of(bases_of(text, errors[0]))).says
+            assert len(says.removeprefix("the operator").split()) > 2, (says, text[:300])
+
+
 @pytest.mark.slow
 def test_each_slot_has_one_content_and_it_is_the_right_one() -> None:
     compared = answered = 0

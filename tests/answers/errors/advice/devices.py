@@ -171,6 +171,12 @@ def old_constructor_of_another_device(advice):
     assert create([1.0], device="meta").shape == (1,)
 
 
+@tries("mixed-dtypes", "Convert a mask of 0 and 1 by `mask.bool()`")
+def mask_of_whole_numbers(advice):
+    x, mask = torch.ones(1, 2, 2), torch.tensor([[1, 0], [0, 1]])
+    torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask.bool() if advice else mask)
+
+
 @tries("mixed-dtypes", "Convert the others to the dtype of the query")
 def attention_of_several_dtypes(advice):
     query, key = torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2, dtype=torch.double)

@@ -263,3 +263,17 @@ untried("no-kernel", "The CPU has none, so that no fallback helps", "needs a GPU
 untried("no-kernel", "Else choose a model (its quantization)", "needs a GPU")
 
 untried("no-kernel", "BetterTransformer of optimum calls it", "needs another package")
+untried("function-transform", "An operator of torch.library has no place for that", "needs another operator")
+untried("data-dependent", "Call it on the whole tensor, `x.full_tensor()`", "needs several processes")
+
+
+@tries("no-dtype", "Dequantize it, `x.dequantize()`")
+def quantized_inverse(advice):
+    x = quantized()
+    torch.linalg.vector_norm(x.dequantize() if advice else x)
+
+
+@tries("other-text", "Correct it without torch.compile first: it fails there, too")
+def attribute_that_tensors_lack(advice):
+    f = torch.compile(lambda x: x.sin() if advice else x.foo.bar, fullgraph=True, backend="eager")
+    assert f(torch.zeros(2)).sum() == 0
