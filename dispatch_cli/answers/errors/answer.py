@@ -136,8 +136,9 @@ def _conditions(text: str, error: ErrorText, name: OperatorName | None, state: S
         yield "caffe2", ""
     else:
         yield "overloads" if "overload" in dict(error.details) else PACKAGES, ""
-    yield from _of_package(name, text)
-    yield from _of_torchvision(version_of(text, error, api.load_universes(bases.names())).release or "0.0", text)
+    yield from (package := dict(_of_package(name, text))).items()
+    if "namespace_torchvision" in package:
+        yield from _of_torchvision(version_of(text, error, api.load_universes(bases.names())).release or "0.0", text)
     yield from _of_onnx(error)
     yield from evidence(uncoloured(text))
 
@@ -149,7 +150,7 @@ def _of_torchvision(release: str, text: str) -> Iterator[tuple[str, str]]:
     shown = sorted({match.groups(default="") for match in _VERSION.finditer(text)})
     if [name for name, *_ in shown] == ["torch", "torchvision"] and shown[0][3] == shown[1][3]:
         ahead = int(shown[1][2]) - int(shown[0][2])
-        yield "together" if ahead == (15 if shown[0][1] == "2" else 1) else "apart", ""
+        yield from [("together", "")] if ahead == (15 if shown[0][1] == "2" else 1) else []
 
 
 def _of_kind(text: str, errors: Sequence[ErrorText], names: Mapping[str, str], state: State, file: str) -> ErrorReport:

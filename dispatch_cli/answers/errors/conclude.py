@@ -92,8 +92,7 @@ class Case(NamedTuple):
     have moved the call to the CPU. pytorchs: the operator is PyTorch's own. rule: the rule of its slot in the state;
     None where the state lacks the operator. declared: a file of the user has that kernel. built: the state is of a
     build with that backend. factory: every backend has the operator. makes: the call is told where its result is to be.
-    refuses: the batching rule of the state only raises.
-    changes: the call may be in place. tags: its tags.
+    refuses: the batching rule of the state only raises. changes: the call may be in place. tags: its tags.
     """
 
     universe: Universe
@@ -491,7 +490,10 @@ def details(case: Case, kinds: Collection[str], newer: str | None, version: Text
 
 
 def _is_elsewhere(case: Case) -> bool:
-    """True for an operator of the CPU that PyTorch chose although a tensor is on a GPU: another one is on the CPU."""
+    """True for an operator of the CPU that PyTorch chose although a tensor is on a GPU: another one is on the CPU.
+
+    On MPS convolutions in three dimensions came later, so that a text about these proves nothing.
+    """
     only_cpu = case.kernels is None or case.devices(DENSE) == ("CPU",)
     is_own = case.key == "CUDA" or (case.key in IN_BUILDS and "conv2d" in case.operator)
     return is_own and only_cpu and not case.here and CHOSEN.match(case.operator) is not None
